@@ -1,0 +1,158 @@
+import { z } from 'zod'
+import { matchesAny } from './globs.js'
+import { type Mode, modeSchema, narrowerMode } from './modes.js'
+import {
+  type Decision,
+  formatRule,
+  narrower,
+  type Rule,
+  type RuleLayer,
+  ruleLayerSchema,
+  ruleMatches,
+  type Subject,
+} from './rules.js'
+
+/**
+ * What an agent may do, as a value. Lists of names and single values intersect directly. Path globs and rules are
+ * kept as layers: a call must be permitted by every layer, so the intersection of two authorities is the
+ * concatenation of their layers, exact by construction, and no two globs ever have to be compared.
+ */
+export const authoritySchema = z.strictObject({
+  mode: modeSchema,
+  allowed_tools: z.array(z.string()),
+  allowed_skills: z.array(z.string()),
+  allowed_mcp_servers: z.array(z.string()),
+  read_paths: z.array(z.array(z.string())).min(1),
+  write_paths: z.array(z.array(z.string())).min(1),
+  rules: z.array(ruleLayerSchema).min(1),
+  network: z.enum(['none', 'all']),
+  can_ask_person: z.boolean(),
+  can_spawn_children: z.boolean(),
+  max_delegation_depth: z.int().min(0),
+})
+export type Authority = z.infer<typeof authoritySchema>
+
+/** What a tool does to the world. It decides how a mode treats a call and whether calls may run side by side. */
+export const effectSchema = z.enum(['read', 'write', 'execute', 'ask_person'])
+export type Effect = z.infer<typeof effectSchema>
+
+export type Access = 'read' | 'write'
+
+/** A tool call reduced to what authority has to know about it. */
+export type Call = {
+  tool: string
+  effect: Effect
+  paths: readonly { path: string; access: Access }[]
+  /** Every simple command in it as words; null when it could not be understood. Absent when it is not a command. */
+  commands?: readonly (readonly string[])[] | null
+  /** Whether the command would run inside a sandbox. */
+  sandboxed?: boolean
+}
+
+export type Verdict = { decision: Decision; reason: string; rule: string }
+
+/** The runtime's and git's own files. Writing them would let an agent rewrite its own fences. */
+const PROTECTED = ['.git', '**/.git', '.retinue', '**/.retinue']
+
+export function isProtected(path: string): boolean {
+  return matchesAny(PROTECTED, path.toLowerCase())
+}
+
+export function intersect(a: Authority, b: Authority): Authority {
+  return {
+    mode: narrowerMode(a.mode, b.mode),
+    allowed_tools: common(a.allowed_tools, b.allowed_tools),
+    allowed_skills: common(a.allowed_skills, b.allowed_skills),
+    allowed_mcp_servers: common(a.allowed_mcp_servers, b.allowed_mcp_servers),
+    read_paths: distinct([...a.read_paths, ...b.read_paths]),
+    write_paths: distinct([...a.write_paths, ...b.write_paths]),
+    rules: distinct([...a.rules, ...b.rules]),
+    network: a.network === 'none' || b.network === 'none' ? 'none' : 'all',
+    can_ask_person: a.can_ask_person && b.can_ask_person,
+    can_spawn_children: a.can_spawn_children && b.can_spawn_children,
+    max_delegation_depth: Math.min(a.max_delegation_depth, b.max_delegation_depth),
+  }
+}
+
+export function permits(authority: Authority, call: Call): Verdict {
+  if (!authority.allowed_tools.includes(call.tool)) {
+    return deny(`the contract does not allow ${call.tool}`, 'allowed_tools')
+  }
+  if (call.effect === 'ask_person') {
+    return authority.can_ask_person
+      ? { decision: 'allow', reason: 'a person can be asked', rule: 'can_ask_person' }
+      : deny('no person can be asked', 'can_ask_person')
+  }
+  for (const { path, access } of call.paths) {
+    if (access === 'write' && isProtected(path)) return deny(`${path} belongs to git or Retinue`, 'protected')
+    for (const layer of access === 'write' ? authority.write_paths : authority.read_paths) {
+      if (!matchesAny(layer, path)) {
+        return deny(
+          `${path} is outside what this agent may ${access}: ${layer.join(', ') || 'nothing'}`,
+          `${access}_paths`,
+        )
+      }
+    }
+  }
+  return authority.rules.map((layer) => judge(layer, call)).reduce(narrowerVerdict)
+}
+
+function judge(layer: RuleLayer, call: Call): Verdict {
+  const byMode = modeVerdict(layer.mode, call)
+  // Plan mode is a promise that nothing changes; no rule may break it.
+  if (byMode.decision === 'deny') return byMode
+  return subjects(call)
+    .map((subject) => strictestRule(layer, subject) ?? byMode)
+    .reduce(narrowerVerdict)
+}
+
+function strictestRule(layer: RuleLayer, subject: Subject): Verdict | null {
+  const verdicts = layer.rules
+    .filter((rule) => ruleMatches(rule, subject))
+    .map((rule): Verdict => ({ decision: rule.decision, reason: `rule ${formatRule(rule)}`, rule: formatRule(rule) }))
+  return verdicts.length === 0 ? null : verdicts.reduce(narrowerVerdict)
+}
+
+/** Whether rules a person granted later cover every part of a call that would otherwise ask. */
+export function covers(grants: readonly Rule[], call: Call): boolean {
+  return subjects(call).every((subject) =>
+    grants.some((rule) => rule.decision === 'allow' && ruleMatches(rule, subject)),
+  )
+}
+
+/** Each part of a call that must be permitted by itself. */
+function subjects(call: Call): Subject[] {
+  if (call.commands !== undefined) {
+    return (call.commands ?? [null]).map((argv) => ({ tool: call.tool, argv }))
+  }
+  if (call.paths.length > 0) return call.paths.map(({ path }) => ({ tool: call.tool, path }))
+  return [{ tool: call.tool }]
+}
+
+function modeVerdict(mode: Mode, call: Call): Verdict {
+  const rule = `mode ${mode}`
+  if (call.effect === 'read' || mode === 'dangerous') return { decision: 'allow', reason: `${mode} mode`, rule }
+  if (mode === 'plan') return deny('plan mode changes nothing', rule)
+  if (mode === 'auto' && (call.effect === 'write' || call.sandboxed === true)) {
+    return { decision: 'allow', reason: 'auto mode', rule }
+  }
+  const what = call.effect === 'write' ? 'writes' : 'commands'
+  return { decision: 'ask', reason: `${what} ask in ${mode} mode${mode === 'auto' ? ' without a sandbox' : ''}`, rule }
+}
+
+function narrowerVerdict(a: Verdict, b: Verdict): Verdict {
+  return narrower(a.decision, b.decision) === a.decision ? a : b
+}
+
+function deny(reason: string, rule: string): Verdict {
+  return { decision: 'deny', reason, rule }
+}
+
+function common(a: readonly string[], b: readonly string[]): string[] {
+  return a.filter((name) => b.includes(name))
+}
+
+function distinct<T>(layers: T[]): T[] {
+  const seen = new Map(layers.map((layer) => [JSON.stringify(layer), layer]))
+  return [...seen.values()]
+}

@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { authoritySchema } from './authority.js'
+import { budgetFaults, budgetSchema } from './budget.js'
+import { narrowerMode } from './modes.js'
+
+/** One clamp or refusal made while a contract was derived. */
+export const adjustmentSchema = z.strictObject({
+  field: z.string(),
+  asked: z.string(),
+  given: z.string(),
+  reason: z.string(),
+})
+export type Adjustment = z.infer<typeof adjustmentSchema>
+
+/** Where the choice of a model came from, so that a pin that was not honoured can be seen. */
+export const modelSourceSchema = z.enum(['request', 'profile', 'project', 'user', 'environment', 'inherited'])
+export type ModelSource = z.infer<typeof modelSourceSchema>
+
+/** The immutable document that binds an agent. Its core and names are those of the sub-agent execution spec. */
+export const contractSchema = z
+  .strictObject({
+    version: z.literal(1),
+    parent: z.strictObject({
+      run_id: z.string(),
+      /** null for the root agent, whose parent is a person or a program. */
+      agent_id: z.string().nullable(),
+      depth: z.int().min(0),
+      step_idx: z.int().min(0),
+      task_prompt: z.string(),
+      goal_summary: z.string(),
+    }),
+    agent: z.strictObject({
+      handle: z.string().nullable(),
+      profile_id: z.string().nullable(),
+      profile_digest: z.string().nullable(),
+      prompt_digest: z.string(),
+    }),
+    step: z.strictObject({
+      title: z.string(),
+      description: z.string(),
+      success_criteria: z.array(z.string()),
+    }),
+    permissions: authoritySchema,
+    model: z.strictObject({
+      provider: z.string(),
+      model: z.string(),
+      source: modelSourceSchema,
+      allowed: z.array(z.string()).min(1),
+    }),
+    execution: z.strictObject({
+      attempt_timeout_ms: z.int(),
+      max_retries: z.int().min(0),
+      close_on_completion: z.literal(true),
+      budget: budgetSchema,
+    }),
+    workspace: z.strictObject({
+      isolation: z.enum(['worktree', 'shared', 'read_only']),
+      /** The commit the agent started from, null outside git. */
+      base: z.string().nullable(),
+      owns: z.array(z.string()),
+    }),
+    outputs: z.strictObject({
+      report_format: z.literal('markdown'),
+      /** null: the report is in the log alone. */
+      report_path_pattern: z.string().nullable(),
+    }),
+    adjustments: z.array(adjustmentSchema),
+  })
+  .superRefine((contract, context) => {
+    const narrowest = contract.permissions.rules.map((layer) => layer.mode).reduce(narrowerMode)
+    if (narrowest !== contract.permissions.mode) {
+      const message = `mode is ${contract.permissions.mode}, but the narrowest layer of rules is in ${narrowest} mode`
+      context.addIssue({ code: 'custom', message, path: ['permissions', 'mode'] })
+    }
+    for (const message of budgetFaults(contract.execution.budget)) {
+      context.addIssue({ code: 'custom', message, path: ['execution', 'budget'] })
+    }
+  })
+export type Contract = z.infer<typeof contractSchema>

@@ -1,0 +1,32 @@
+/** Histories that no correct writer can produce. */
+export const CORRUPTIONS = [
+  'sequence_gap',
+  'not_started',
+  'already_started',
+  'already_finished',
+  'request_while_open',
+  'answer_without_request',
+  'call_unknown',
+  'intent_repeated',
+  'result_without_intent',
+  'result_repeated',
+  'illegal_transition',
+  'unknown_event',
+  'bad_payload',
+  'digest_mismatch',
+] as const
+export type Corruption = (typeof CORRUPTIONS)[number]
+
+/** Thrown, because a corrupt log is nothing that a caller can work around: it has to be looked at by a person. */
+export class CorruptLogError extends Error {
+  override name = 'CorruptLogError'
+  constructor(
+    readonly corruption: Corruption,
+    readonly where: { run_id: string; agent_id: string; seq: number },
+    detail: string,
+  ) {
+    super(
+      `The log of run ${where.run_id} is corrupt at event ${where.seq} of agent ${where.agent_id} (${corruption}): ${detail}`,
+    )
+  }
+}

@@ -1,0 +1,270 @@
+import { z } from 'zod'
+import { effectSchema } from './authority.js'
+import { contractSchema } from './contract.js'
+import { finishReasonSchema, partSchema, usageSchema } from './messages.js'
+import { outcomeSchema } from './outcome.js'
+import { resultSchema } from './result.js'
+import { decisionSchema, formatRule, ruleSchema } from './rules.js'
+
+/**
+ * Every event there is, declared once: its type, its version, the shape of its data and one line for the condensed
+ * timeline. A released version is never edited; a change is a new version beside it.
+ */
+function define<T extends string, S extends z.ZodType>(type: T, data: S, summary: (data: z.infer<S>) => string) {
+  return { type, version: 1 as const, data, summary }
+}
+
+const digest = z.string().regex(/^[0-9a-f]{64}$/)
+
+/** What ends a model call without an answer. `interrupted` is the process's own death, found on the way back. */
+export const MODEL_FAULTS = [
+  'rate_limited',
+  'overloaded',
+  'auth',
+  'context_overflow',
+  'bad_request',
+  'network',
+  'bad_output',
+  'aborted',
+  'interrupted',
+] as const
+export const modelFaultSchema = z.enum(MODEL_FAULTS)
+export type ModelFault = z.infer<typeof modelFaultSchema>
+
+export const purposeSchema = z.enum(['turn', 'report', 'summary'])
+export type Purpose = z.infer<typeof purposeSchema>
+
+export const refusalSchema = z.enum(['unknown_tool', 'invalid_arguments', 'denied', 'budget', 'cancelled'])
+export type Refusal = z.infer<typeof refusalSchema>
+
+export const toolStatusSchema = z.enum(['ok', 'error', 'timeout', 'cancelled', 'interrupted'])
+export type ToolStatus = z.infer<typeof toolStatusSchema>
+
+/** The state of the world a writing tool expects to change, so that a restart can tell whether it did. */
+export const witnessSchema = z.strictObject({ before: z.string().nullable(), after: z.string().nullable() })
+export type Witness = z.infer<typeof witnessSchema>
+
+export const DEFINITIONS = [
+  define(
+    'run.created',
+    z.strictObject({
+      session_id: z.string(),
+      task: z.string(),
+      workspace_root: z.string(),
+      retinue_version: z.string(),
+      platform: z.string(),
+      /** What stands around commands, and why not more. Nothing degrades silently. */
+      sandbox: z.strictObject({ kind: z.string(), reason: z.string() }),
+    }),
+    (d) => `run created: ${d.task}`,
+  ),
+  define(
+    'agent.started',
+    z.strictObject({
+      contract: contractSchema,
+      task: z.string(),
+      /** Messages of earlier runs of the session, as a stored blob. */
+      history_digest: digest.nullable(),
+    }),
+    (d) =>
+      `agent started on ${d.contract.model.provider}/${d.contract.model.model} in ${d.contract.permissions.mode} mode`,
+  ),
+  define(
+    'agent.resumed',
+    z.strictObject({
+      owner: z.string(),
+      epoch: z.int(),
+      interrupted_request: z.string().nullable(),
+      interrupted_calls: z.array(z.string()),
+    }),
+    (d) =>
+      `resumed by ${d.owner}${d.interrupted_calls.length > 0 ? `; interrupted: ${d.interrupted_calls.join(', ')}` : ''}`,
+  ),
+  define(
+    'model.requested',
+    z.strictObject({
+      request_id: z.string(),
+      purpose: purposeSchema,
+      model: z.string(),
+      /** Digest of the request as built; replay rebuilds it and compares. */
+      request_digest: digest,
+      messages: z.int(),
+      estimated_tokens: z.int(),
+      attempt: z.int(),
+    }),
+    (d) =>
+      `asked ${d.model} for a ${d.purpose}${d.attempt > 1 ? ` (attempt ${d.attempt})` : ''}, about ${d.estimated_tokens} tokens`,
+  ),
+  define(
+    'model.responded',
+    z.strictObject({
+      request_id: z.string(),
+      purpose: purposeSchema,
+      /** The model that answered, as the provider names it. */
+      model: z.string(),
+      parts: z.array(partSchema),
+      finish_reason: finishReasonSchema,
+      usage: usageSchema,
+      duration_ms: z.int(),
+    }),
+    (d) => {
+      const calls = d.parts.filter((part) => part.type === 'tool_call').map((part) => part.tool)
+      const text = d.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+      return calls.length > 0 ? `model calls ${calls.join(', ')}` : `model answers: ${oneLine(text)}`
+    },
+  ),
+  define(
+    'model.failed',
+    z.strictObject({
+      request_id: z.string(),
+      code: modelFaultSchema,
+      message: z.string(),
+      retry_after_ms: z.int().nullable(),
+      duration_ms: z.int(),
+    }),
+    (d) => `model call failed, ${d.code}: ${oneLine(d.message)}`,
+  ),
+  define(
+    'permission.asked',
+    z.strictObject({ call_id: z.string(), tool: z.string(), summary: z.string(), reason: z.string() }),
+    (d) => `asks: ${oneLine(d.summary)}`,
+  ),
+  define(
+    'permission.answered',
+    z.strictObject({
+      call_id: z.string(),
+      answer: z.enum(['allow', 'deny']),
+      /** What is not asked again in this run. */
+      grant: ruleSchema.nullable(),
+      by: z.string(),
+      note: z.string().nullable(),
+    }),
+    (d) => `${d.by} answers ${d.answer}${d.grant ? ` and ${formatRule(d.grant)} for the rest of the run` : ''}`,
+  ),
+  define(
+    'tool.called',
+    z.strictObject({
+      call_id: z.string(),
+      tool: z.string(),
+      args: z.record(z.string(), z.json()),
+      /** What was mended in the arguments before they were valid. */
+      mended: z.array(z.string()),
+      effect: effectSchema,
+      summary: z.string(),
+      decision: decisionSchema,
+      rule: z.string(),
+      witness: witnessSchema.nullable(),
+      attempt: z.int(),
+    }),
+    (d) => `${d.tool} ${oneLine(d.summary)}${d.attempt > 1 ? ` (attempt ${d.attempt})` : ''}`,
+  ),
+  define(
+    'tool.refused',
+    z.strictObject({
+      call_id: z.string(),
+      tool: z.string(),
+      code: refusalSchema,
+      rule: z.string().nullable(),
+      content: z.string(),
+    }),
+    (d) => `${d.tool} refused, ${d.code}: ${oneLine(d.content)}`,
+  ),
+  define(
+    'tool.finished',
+    z.strictObject({
+      call_id: z.string(),
+      tool: z.string(),
+      status: toolStatusSchema,
+      /** What the model gets to see: the output, or the head and tail of it. */
+      content: z.string(),
+      /** The whole output, where `content` is a cut. */
+      output: z.strictObject({ digest, bytes: z.int() }).nullable(),
+      files_read: z.array(z.string()),
+      files_changed: z.array(z.string()),
+      duration_ms: z.int(),
+    }),
+    (d) =>
+      `${d.tool} ${d.status} in ${d.duration_ms} ms${d.files_changed.length > 0 ? `, changed ${d.files_changed.join(', ')}` : ''}`,
+  ),
+  define(
+    'context.masked',
+    z.strictObject({ call_ids: z.array(z.string()), estimated_tokens: z.int() }),
+    (d) => `masked ${d.call_ids.length} old tool results`,
+  ),
+  define(
+    'context.summarized',
+    z.strictObject({ request_id: z.string(), summary: z.string(), replaced_messages: z.int() }),
+    (d) => `summarized ${d.replaced_messages} messages`,
+  ),
+  define(
+    'budget.exceeded',
+    z.strictObject({ limit: z.string(), allowed: z.number(), spent: z.number(), message: z.string() }),
+    (d) => d.message,
+  ),
+  define(
+    'run.cancel_requested',
+    z.strictObject({ by: z.string(), reason: z.string() }),
+    (d) => `cancel requested by ${d.by}: ${d.reason}`,
+  ),
+  define('agent.finished', z.strictObject({ result: resultSchema }), (d) => `agent finished: ${d.result.outcome}`),
+  define(
+    'run.closed',
+    z.strictObject({ outcome: outcomeSchema, reason: z.string() }),
+    (d) => `run closed, ${d.outcome}: ${oneLine(d.reason)}`,
+  ),
+] as const
+
+type Definition = (typeof DEFINITIONS)[number]
+export type EventType = Definition['type']
+export type EventData<T extends EventType> = z.infer<Extract<Definition, { type: T }>['data']>
+
+/** An event as it is written. */
+export type NewEvent = { [T in EventType]: { type: T; version: 1; at: number; data: EventData<T> } }[EventType]
+
+/** Where the store put it. */
+export type Placement = {
+  run_id: string
+  agent_id: string
+  /** Position in the agent's own stream, from 1, without gaps. */
+  seq: number
+  /** Position in the run, from 1, without gaps, in commit order. */
+  position: number
+  /** Chained over the agent's stream: a changed row breaks it, and every row after it. */
+  digest: string
+}
+
+/** An event as it is read. */
+export type StoredEvent = NewEvent & Placement
+
+export const MANIFEST: ReadonlyMap<string, Definition> = new Map(DEFINITIONS.map((d) => [d.type, d]))
+
+export type EventParse =
+  | { ok: true; event: NewEvent }
+  | { ok: false; reason: 'unknown_event' | 'bad_payload'; message: string }
+
+/** Reads an event that crosses a border: the log, the wire. */
+export function parseEvent(type: string, version: number, at: number, data: unknown): EventParse {
+  const definition = MANIFEST.get(type)
+  if (!definition || definition.version !== version) {
+    return {
+      ok: false,
+      reason: 'unknown_event',
+      message: `no event ${type} version ${version} in this version of Retinue`,
+    }
+  }
+  const parsed = definition.data.safeParse(data)
+  if (!parsed.success) return { ok: false, reason: 'bad_payload', message: `${type}: ${z.prettifyError(parsed.error)}` }
+  // The data itself, not zod's copy of it: that has its keys in another order, and requests are compared by bytes.
+  return { ok: true, event: { type, version, at, data } as NewEvent }
+}
+
+/** One line for the condensed timeline. */
+export function summarize(event: NewEvent): string {
+  const definition = MANIFEST.get(event.type) as { summary: (data: unknown) => string }
+  return definition.summary(event.data)
+}
+
+function oneLine(text: string): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > 160 ? `${line.slice(0, 159)}…` : line
+}

@@ -1,0 +1,11 @@
+import { z } from 'zod'
+
+/** Permission modes, narrowest first: the order is the meaning. */
+export const MODES = ['plan', 'normal', 'auto', 'dangerous'] as const
+
+export const modeSchema = z.enum(MODES)
+export type Mode = z.infer<typeof modeSchema>
+
+export function narrowerMode(a: Mode, b: Mode): Mode {
+  return MODES.indexOf(a) <= MODES.indexOf(b) ? a : b
+}

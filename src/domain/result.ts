@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { usageSchema } from './messages.js'
+import { outcomeSchema } from './outcome.js'
+
+/** What an agent's work came to. Status comes first because it is what the reader must not miss. */
+export const resultSchema = z.strictObject({
+  outcome: outcomeSchema,
+  /** Why, where the outcome needs a reason: the limit, the fault, who cancelled. */
+  reason: z.string().nullable(),
+  text: z.string(),
+  turns: z.int(),
+  tool_calls: z.int(),
+  usage: usageSchema,
+  files_read: z.array(z.string()),
+  files_changed: z.array(z.string()),
+  duration_ms: z.int(),
+})
+export type AgentResult = z.infer<typeof resultSchema>

@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { matchesGlob } from './globs.js'
+import { modeSchema } from './modes.js'
+
+export const decisionSchema = z.enum(['deny', 'ask', 'allow'])
+export type Decision = z.infer<typeof decisionSchema>
+
+/** Narrowest first, so that combining decisions is taking the smaller index. */
+const ORDER: readonly Decision[] = ['deny', 'ask', 'allow']
+
+export function narrower(a: Decision, b: Decision): Decision {
+  return ORDER.indexOf(a) <= ORDER.indexOf(b) ? a : b
+}
+
+/**
+ * A rule such as `run_command(git diff *)`, `write_file(docs/**)` or `mcp__github__*`. For `run_command` the pattern
+ * is matched word by word against a parsed command, for every other tool against the paths it touches.
+ */
+export const ruleSchema = z.strictObject({
+  decision: decisionSchema,
+  tool: z.string().min(1),
+  pattern: z.string().min(1).nullable(),
+})
+export type Rule = z.infer<typeof ruleSchema>
+
+/** Rules together with the mode that decides where none of them speaks. Authority is a list of these. */
+export const ruleLayerSchema = z.strictObject({ mode: modeSchema, rules: z.array(ruleSchema) })
+export type RuleLayer = z.infer<typeof ruleLayerSchema>
+
+export type RuleParse = { ok: true; rule: Rule } | { ok: false; message: string }
+
+export function parseRule(decision: Decision, text: string): RuleParse {
+  const match = /^([A-Za-z_*][\w*-]*)(?:\((.+)\))?$/s.exec(text.trim())
+  if (!match) {
+    return { ok: false, message: `"${text}" is not a rule: write tool or tool(pattern), as in run_command(git diff *)` }
+  }
+  return { ok: true, rule: { decision, tool: match[1] as string, pattern: match[2]?.trim() ?? null } }
+}
+
+export function formatRule(rule: Rule): string {
+  return `${rule.decision} ${rule.tool}${rule.pattern === null ? '' : `(${rule.pattern})`}`
+}
+
+/** What a rule is asked about. `argv` is null where the command could not be understood word by word. */
+export type Subject = { tool: string; path?: string; argv?: readonly string[] | null }
+
+export function ruleMatches(rule: Rule, subject: Subject): boolean {
+  if (!matchesName(rule.tool, subject.tool)) return false
+  if (rule.pattern === null) return true
+  if (subject.argv !== undefined) {
+    // A command nobody could parse must not profit from an allow rule, nor escape a deny or an ask.
+    if (subject.argv === null) return rule.decision !== 'allow'
+    return matchesArgv(rule.pattern, subject.argv)
+  }
+  return subject.path !== undefined && matchesGlob(rule.pattern, subject.path)
+}
+
+function matchesName(pattern: string, name: string): boolean {
+  return pattern === name || (pattern.includes('*') && matchesGlob(pattern, name))
+}
+
+/** Word by word; a trailing `*` stands for any further words, a `*` inside a word for any characters of that word. */
+function matchesArgv(pattern: string, argv: readonly string[]): boolean {
+  const words = pattern.split(/\s+/)
+  const open = words.at(-1) === '*'
+  if (open) words.pop()
+  if (open ? argv.length < words.length : argv.length !== words.length) return false
+  return words.every((word, i) => wildcard(word).test(argv[i] as string))
+}
+
+function wildcard(word: string): RegExp {
+  const escaped = word
+    .split('*')
+    .map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'))
+    .join('[\\s\\S]*')
+  return new RegExp(`^${escaped}$`)
+}
+
+/**
+ * The words of a command that is nothing but a program and its arguments, or null. Anything a shell would treat
+ * specially (operators, expansions, substitutions, globs, assignments, escapes) gives null: not understood.
+ */
+export function simpleCommand(command: string): string[] | null {
+  const argv: string[] = []
+  const text = command.trim()
+  let i = 0
+  while (i < text.length) {
+    if (text[i] === ' ' || text[i] === '\t') {
+      i++
+      continue
+    }
+    const word = /^(?:[\w./:@%+,=^-]+|'[^'\n]*'|"[^"$`\\!\n]*")+/.exec(text.slice(i))?.[0]
+    if (!word) return null
+    const next = text[i + word.length]
+    if (next !== undefined && next !== ' ' && next !== '\t') return null
+    argv.push(word.replace(/'([^']*)'|"([^"]*)"/g, (_, a?: string, b?: string) => a ?? b ?? ''))
+    i += word.length
+  }
+  const program = argv[0]
+  if (program === undefined || program === '' || program.includes('=')) return null
+  return argv
+}

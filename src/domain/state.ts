@@ -1,0 +1,320 @@
+import { type Ledger, openLedger, spend } from './budget.js'
+import type { Contract } from './contract.js'
+import { type Corruption, CorruptLogError } from './corruption.js'
+import type { EventData, ModelFault, Purpose, StoredEvent } from './events.js'
+import { type AgentState, mayFollow } from './lifecycle.js'
+import {
+  addUsage,
+  callsOf,
+  type Message,
+  NO_USAGE,
+  type ToolCallPart,
+  type ToolResult,
+  type Usage,
+} from './messages.js'
+import type { Outcome } from './outcome.js'
+import type { AgentResult } from './result.js'
+import type { Rule } from './rules.js'
+
+/** One tool call of the turn that is under way. */
+export type PendingCall = {
+  part: ToolCallPart
+  intent: (EventData<'tool.called'> & { interrupted: boolean }) | null
+  asked: boolean
+  result: ToolResult | null
+}
+
+export type Failure = { code: ModelFault; message: string; retry_after_ms: number | null; at: number; attempt: number }
+
+/** All that is known about one agent: a fold over its own stream and nothing else. */
+export type AgentMemory = {
+  run_id: string
+  agent_id: string
+  seq: number
+  /** Time of the last event, from which active time is counted. */
+  at: number
+  contract: Contract
+  task: string
+  history_digest: string | null
+  /** The conversation after the history, masked and summarized as recorded. */
+  messages: Message[]
+  request: { request_id: string; purpose: Purpose; attempt: number } | null
+  failure: Failure | null
+  calls: PendingCall[]
+  /** How many calls the model has made, to number the next one. */
+  calls_made: number
+  /** Tokens of the last request and answer as the provider counted them, and how many messages those were. */
+  measured: { tokens: number; messages: number } | null
+  ledger: Ledger
+  usage: Usage
+  /** What a person allowed for the rest of the run. */
+  grants: Rule[]
+  masked: string[]
+  outputs: Record<string, { digest: string; bytes: number }>
+  files_read: string[]
+  files_changed: string[]
+  exceeded: EventData<'budget.exceeded'> | null
+  cancel: EventData<'run.cancel_requested'> | null
+  result: AgentResult | null
+  state: AgentState
+}
+
+export function foldAgent(events: Iterable<StoredEvent>): AgentMemory | null {
+  let memory: AgentMemory | null = null
+  for (const event of events) memory = reduce(memory, event)
+  return memory
+}
+
+/** What an agent knows after one more event. Pure: same log, same state. */
+export function reduce(memory: AgentMemory | null, event: StoredEvent): AgentMemory | null {
+  if (event.seq !== (memory?.seq ?? 0) + 1 && !(memory === null && event.seq <= 2)) {
+    throw corrupt(event, 'sequence_gap', `expected event ${(memory?.seq ?? 0) + 1}`)
+  }
+  if (event.type === 'run.created') {
+    if (memory !== null) throw corrupt(event, 'already_started', 'run.created after the start')
+    return null
+  }
+  if (event.type === 'agent.started') {
+    if (memory !== null) throw corrupt(event, 'already_started', 'agent.started twice')
+    return start(event)
+  }
+  if (memory === null) throw corrupt(event, 'not_started', `${event.type} before agent.started`)
+  if (memory.result !== null && event.type !== 'run.closed') {
+    throw corrupt(event, 'already_finished', `${event.type} after agent.finished`)
+  }
+  const next = apply(memory, event)
+  return { ...next, seq: event.seq, at: event.at, ledger: spend(next.ledger, { wall_ms: activeTime(memory, event) }) }
+}
+
+function start(event: Extract<StoredEvent, { type: 'agent.started' }>): AgentMemory {
+  const { contract, task, history_digest } = event.data
+  return {
+    run_id: event.run_id,
+    agent_id: event.agent_id,
+    seq: event.seq,
+    at: event.at,
+    contract,
+    task,
+    history_digest,
+    messages: [{ role: 'user', content: task }],
+    request: null,
+    failure: null,
+    calls: [],
+    calls_made: 0,
+    measured: null,
+    ledger: openLedger(contract.execution.budget),
+    usage: NO_USAGE,
+    grants: [],
+    masked: [],
+    outputs: {},
+    files_read: [],
+    files_changed: [],
+    exceeded: null,
+    cancel: null,
+    result: null,
+    state: 'running',
+  }
+}
+
+type Later = Exclude<StoredEvent, { type: 'run.created' | 'agent.started' }>
+
+function apply(memory: AgentMemory, event: Later): AgentMemory {
+  switch (event.type) {
+    case 'agent.resumed':
+      return {
+        ...memory,
+        request: null,
+        failure: memory.request
+          ? {
+              code: 'interrupted',
+              message: 'the process ended before the answer came',
+              retry_after_ms: null,
+              at: event.at,
+              attempt: memory.request.attempt,
+            }
+          : memory.failure,
+        calls: memory.calls.map((call) =>
+          call.intent && !call.result ? { ...call, intent: { ...call.intent, interrupted: true } } : call,
+        ),
+      }
+    case 'model.requested': {
+      if (memory.request) throw corrupt(event, 'request_while_open', `${memory.request.request_id} is still open`)
+      const { request_id, purpose, attempt } = event.data
+      return { ...memory, request: { request_id, purpose, attempt } }
+    }
+    case 'model.responded':
+      return responded(memory, event)
+    case 'model.failed': {
+      const request = openRequest(memory, event, event.data.request_id)
+      const { code, message, retry_after_ms } = event.data
+      return {
+        ...memory,
+        request: null,
+        failure: { code, message, retry_after_ms, at: event.at, attempt: request.attempt },
+      }
+    }
+    case 'permission.asked':
+      return withCall(memory, event, (call) => ({ ...call, asked: true }))
+    case 'permission.answered': {
+      const answered = withCall(memory, event, (call) => ({ ...call, asked: false }))
+      return event.data.grant ? { ...answered, grants: [...answered.grants, event.data.grant] } : answered
+    }
+    case 'tool.called': {
+      const called = withCall(memory, event, (call) => {
+        if (call.intent && !call.intent.interrupted) throw corrupt(event, 'intent_repeated', event.data.call_id)
+        return { ...call, intent: { ...event.data, interrupted: false } }
+      })
+      // A repeated attempt of an interrupted call was paid for with its first intent.
+      return event.data.attempt > 1 ? called : { ...called, ledger: spend(called.ledger, { tool_calls: 1 }) }
+    }
+    case 'tool.refused':
+      return withResult(memory, event, event.data.content, true)
+    case 'tool.finished':
+      return finished(memory, event)
+    case 'context.masked':
+      return masked(memory, event.data.call_ids)
+    case 'context.summarized':
+      return {
+        ...memory,
+        measured: null,
+        failure: null,
+        messages: summarized(memory.messages, event.data.summary, event.data.replaced_messages),
+      }
+    case 'budget.exceeded':
+      return { ...memory, exceeded: event.data }
+    case 'run.cancel_requested':
+      return { ...memory, cancel: event.data }
+    case 'agent.finished':
+      return { ...memory, result: event.data.result, state: step(memory, event, endState(event.data.result.outcome)) }
+    case 'run.closed': {
+      const decided = event.data.outcome === 'completed' ? 'completed' : 'failed'
+      const before = memory.state === 'failed' ? 'failed' : step(memory, event, decided)
+      return { ...memory, state: step({ ...memory, state: before }, event, 'closed') }
+    }
+    default:
+      return event satisfies never
+  }
+}
+
+function responded(memory: AgentMemory, event: Extract<StoredEvent, { type: 'model.responded' }>): AgentMemory {
+  const { request_id, parts, usage, purpose } = event.data
+  openRequest(memory, event, request_id)
+  const tokens = usage.input_tokens + usage.output_tokens
+  const booked = {
+    ...memory,
+    request: null,
+    failure: null,
+    usage: addUsage(memory.usage, usage),
+    ledger: spend(memory.ledger, { total_tokens: tokens, turns: purpose === 'turn' ? 1 : 0 }),
+  }
+  // A summary speaks about the conversation and is not part of it; context.summarized brings it in.
+  if (purpose === 'summary') return booked
+  const calls = purpose === 'turn' ? callsOf(parts) : []
+  return {
+    ...booked,
+    messages: [...memory.messages, { role: 'assistant', parts }],
+    measured: { tokens, messages: memory.messages.length + 1 },
+    calls: calls.map((part) => ({ part, intent: null, asked: false, result: null })),
+    calls_made: memory.calls_made + calls.length,
+  }
+}
+
+function finished(memory: AgentMemory, event: Extract<StoredEvent, { type: 'tool.finished' }>): AgentMemory {
+  const { call_id, status, content, output, files_read, files_changed } = event.data
+  const call = memory.calls.find((c) => c.part.call_id === call_id)
+  if (call && !call.intent) throw corrupt(event, 'result_without_intent', call_id)
+  const next = withResult(memory, event, content, status !== 'ok')
+  return {
+    ...next,
+    outputs: output ? { ...next.outputs, [call_id]: output } : next.outputs,
+    files_read: union(next.files_read, files_read),
+    files_changed: union(next.files_changed, files_changed),
+  }
+}
+
+/** Files a result under its call; when it was the last of the turn, the results become one message, in call order. */
+function withResult(
+  memory: AgentMemory,
+  event: Extract<StoredEvent, { type: 'tool.refused' | 'tool.finished' }>,
+  content: string,
+  is_error: boolean,
+): AgentMemory {
+  const next = withCall(memory, event, (call) => {
+    if (call.result) throw corrupt(event, 'result_repeated', event.data.call_id)
+    const { call_id, wire_id, tool } = call.part
+    return { ...call, result: { call_id, wire_id, tool, content, is_error } }
+  })
+  const results = next.calls.map((call) => call.result)
+  if (!results.every((result) => result !== null)) return next
+  return { ...next, calls: [], messages: [...next.messages, { role: 'tool', results }] }
+}
+
+function withCall(
+  memory: AgentMemory,
+  event: Extract<StoredEvent, { data: { call_id: string } }>,
+  change: (call: PendingCall) => PendingCall,
+): AgentMemory {
+  const { call_id } = event.data
+  let found = false
+  const calls = memory.calls.map((call) => {
+    if (call.part.call_id !== call_id) return call
+    found = true
+    return change(call)
+  })
+  if (!found) throw corrupt(event, 'call_unknown', `${call_id} is no call of the turn under way`)
+  return { ...memory, calls }
+}
+
+function masked(memory: AgentMemory, call_ids: string[]): AgentMemory {
+  const gone = new Set(call_ids)
+  const messages = memory.messages.map((message): Message => {
+    if (message.role !== 'tool' || !message.results.some((result) => gone.has(result.call_id))) return message
+    return {
+      role: 'tool',
+      results: message.results.map((result) =>
+        gone.has(result.call_id) ? { ...result, content: maskedNote(result) } : result,
+      ),
+    }
+  })
+  return { ...memory, messages, masked: [...memory.masked, ...call_ids], measured: null, failure: null }
+}
+
+/** What stands in the place of an old result. It names the way back to it. */
+export function maskedNote(result: ToolResult): string {
+  return `[${result.content.length} characters removed to save space; read_output with output "${result.call_id}" shows them again]`
+}
+
+function summarized(messages: Message[], summary: string, replaced: number): Message[] {
+  // The task stays as it was given: a summary of it would be somebody else's words.
+  const [task, ...rest] = messages as [Message, ...Message[]]
+  return [task, { role: 'user', content: `Summary of the work so far:\n${summary}` }, ...rest.slice(replaced - 1)]
+}
+
+/** Work that was cut short by a budget still goes to the merge, marked incomplete; the gates decide about it. */
+function endState(outcome: Outcome): AgentState {
+  return outcome === 'completed' || outcome === 'budget_exceeded' ? 'waiting_for_merge' : 'failed'
+}
+
+function step(memory: AgentMemory, event: StoredEvent, to: AgentState): AgentState {
+  if (!mayFollow(memory.state, to)) throw corrupt(event, 'illegal_transition', `${memory.state} to ${to}`)
+  return to
+}
+
+function openRequest(memory: AgentMemory, event: StoredEvent, request_id: string) {
+  if (memory.request?.request_id !== request_id) throw corrupt(event, 'answer_without_request', request_id)
+  return memory.request
+}
+
+/** Time between events counts, except while the process was gone or a person was being waited for. */
+function activeTime(before: AgentMemory, event: StoredEvent): number {
+  if (event.type === 'agent.resumed' || event.type === 'permission.answered') return 0
+  return Math.max(0, event.at - before.at)
+}
+
+function union(a: string[], b: string[]): string[] {
+  return b.length === 0 ? a : [...new Set([...a, ...b])]
+}
+
+function corrupt(event: StoredEvent, corruption: Corruption, detail: string): CorruptLogError {
+  return new CorruptLogError(corruption, event, detail)
+}

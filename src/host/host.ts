@@ -1,0 +1,155 @@
+/** The machine, as the rest of Retinue sees it. Only this room touches it. */
+export interface Host {
+  readonly clock: Clock
+  readonly processes: Processes
+  readonly identity: Identity
+  /** Opens a folder as a workspace. */
+  workspace(root: string): Promise<Workspace>
+  git: Git
+  /** What the platform has and lacks; said by `doctor` and in a run's first event. */
+  facts(): Promise<HostFacts>
+}
+
+export interface Clock {
+  /** Milliseconds since 1970 that never go backwards within a process: wall time at start plus monotonic time. */
+  now(): number
+  /** Resolves after ms, or at once when the signal aborts (it never rejects). */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+/** Which process this is, so that a lease left by a dead one can be told from one that is held. */
+export interface Identity {
+  /** Names machine, process and its start: never the same for two processes. */
+  readonly owner: string
+  /** null when it cannot be known from here (another machine). */
+  isAlive(owner: string): boolean | null
+}
+
+export type HostFacts = {
+  platform: string
+  sandbox: { kind: 'none'; reason: string }
+  git_version: string | null
+}
+
+export type FileFault =
+  | 'outside_workspace'
+  | 'not_found'
+  | 'not_a_file'
+  | 'not_a_directory'
+  | 'already_exists'
+  | 'too_large'
+  | 'binary'
+  | 'changed'
+  | 'permission_denied'
+  | 'io'
+
+/** A failure that a caller has to expect. `message` names the path as it was given and what to do. */
+export type Fault<C extends string> = { ok: false; code: C; message: string }
+export type FileResult<T> = ({ ok: true } & T) | Fault<FileFault>
+
+export type Entry = { name: string; kind: 'file' | 'directory' | 'symlink' | 'other'; bytes: number }
+
+/**
+ * The files below one root. Every path is taken relative to the root (an absolute path inside it is taken too),
+ * resolved through the nearest existing parent with symlinks followed, and checked again at the moment of use.
+ */
+export interface Workspace {
+  /** Absolute and real. */
+  readonly root: string
+  /** Where a path really is, relative to the root, with `/`. `.` for the root itself. */
+  resolve(path: string): Promise<FileResult<{ path: string }>>
+  /** Text of a file. Refuses binary files and files over max_bytes. */
+  readText(
+    path: string,
+    options?: { max_bytes?: number },
+  ): Promise<FileResult<{ path: string; text: string; bytes: number }>>
+  readBytes(path: string, options?: { max_bytes?: number }): Promise<FileResult<{ path: string; bytes: Uint8Array }>>
+  /** SHA-256 of what is there now; null when nothing is. */
+  digest(path: string): Promise<FileResult<{ path: string; digest: string | null }>>
+  /**
+   * Replaces or creates a file atomically, with the folders above it. With `expect`, only if what is there now has
+   * that digest (null: nothing is there); otherwise `changed`. Keeps the mode of a file that exists.
+   */
+  writeText(
+    path: string,
+    text: string,
+    options?: { expect?: string | null },
+  ): Promise<FileResult<{ path: string; digest: string; created: boolean }>>
+  list(path: string): Promise<FileResult<{ path: string; entries: Entry[] }>>
+  /** Files matching a glob, ignored files (.gitignore) and protected folders left out. Sorted. */
+  find(
+    pattern: string,
+    options: { under?: string; limit: number; signal?: AbortSignal },
+  ): Promise<FileResult<{ paths: string[]; more: boolean }>>
+  /** Lines matching a regular expression, by ripgrep. */
+  search(query: SearchQuery): Promise<FileResult<{ matches: SearchMatch[]; more: boolean }> | Fault<'bad_pattern'>>
+}
+
+export type SearchQuery = {
+  pattern: string
+  under?: string
+  glob?: string
+  ignore_case?: boolean
+  literal?: boolean
+  context?: number
+  limit: number
+  signal?: AbortSignal
+}
+export type SearchMatch = { path: string; line: number; text: string; is_context: boolean }
+
+export type CommandSpec = {
+  /** A shell command line, or a program with arguments that no shell sees. */
+  command: string | readonly string[]
+  /** Absolute. */
+  cwd: string
+  /** Added to the allow-listed environment. */
+  env?: Record<string, string>
+  stdin?: string
+  timeout_ms: number
+  signal?: AbortSignal
+  /** How much of stdout and stderr together is kept: the first and the last half of it. */
+  max_output_bytes: number
+  /** Output as it comes, for progress. */
+  onOutput?: (chunk: string) => void
+}
+
+export type CommandResult = {
+  /** `failed`: it could not be started. */
+  status: 'exited' | 'signalled' | 'timeout' | 'aborted' | 'failed'
+  exit_code: number | null
+  signal: string | null
+  /** stdout and stderr as they came, with a line that says how much was left out where that happened. */
+  output: string
+  /** stdout alone, cut the same way; for programs that read it. */
+  stdout: string
+  output_bytes: number
+  dropped_bytes: number
+  duration_ms: number
+  /** Set when status is `failed`. */
+  message: string | null
+}
+
+export interface Processes {
+  /** Runs it in a process group of its own. When it resolves, nothing of that group is left. Never rejects. */
+  run(spec: CommandSpec): Promise<CommandResult>
+}
+
+export type GitFault = 'not_a_repository' | 'git_missing' | 'nothing_to_commit' | 'failed'
+export type GitResult<T> = ({ ok: true } & T) | Fault<GitFault>
+
+/** The git command, with the git directory always named and hooks, pagers, external diffs and fsmonitor off. */
+export interface Git {
+  /** Finds the repository that a folder is in. The git directory it finds is the one every later call names. */
+  open(folder: string): Promise<GitResult<{ repository: Repository }>>
+}
+
+export interface Repository {
+  readonly git_dir: string
+  readonly work_tree: string
+  head(): Promise<GitResult<{ commit: string | null; branch: string | null }>>
+  status(): Promise<GitResult<{ text: string }>>
+  diff(options: { staged?: boolean; ref?: string; paths?: string[] }): Promise<GitResult<{ text: string }>>
+  log(options: { limit: number; path?: string }): Promise<GitResult<{ text: string }>>
+  /** Commits exactly these paths (all changed and untracked, not ignored, ones when absent). */
+  commit(options: { message: string; paths?: string[] }): Promise<GitResult<{ commit: string; summary: string }>>
+}

@@ -1,0 +1,55 @@
+import type { FinishReason, ModelFault, ModelRequest, Part, Usage } from '../domain/index.js'
+
+/** A part as a model gives it: the runtime numbers its tool calls afterwards. */
+export type AnswerPart = Exclude<Part, { type: 'tool_call' }> | Omit<Extract<Part, { type: 'tool_call' }>, 'call_id'>
+
+export type ModelError = {
+  ok: false
+  code: Exclude<ModelFault, 'interrupted'>
+  /** Says what the provider said, without keys, and what to do where that is known. */
+  message: string
+  retry_after_ms: number | null
+}
+
+export type ModelAnswer =
+  | {
+      ok: true
+      /** The model that answered, as the provider names it. */
+      model: string
+      parts: AnswerPart[]
+      finish_reason: FinishReason
+      usage: Usage
+    }
+  | ModelError
+
+/** Who asks. The scripted model matches on it; providers never see it. */
+export type Caller = { run_id: string; agent_id: string; request_id: string }
+
+export type GenerateOptions = {
+  signal: AbortSignal
+  caller: Caller
+  /** Somebody watches: stream, and say what comes. Without it the answer is fetched whole, which costs half. */
+  onDelta?: (delta: { type: 'text' | 'reasoning'; text: string }) => void
+}
+
+/** One model. Never rejects: what goes wrong is a value with a code. */
+export interface Model {
+  /** `provider/model`. */
+  readonly name: string
+  /** Tokens one request may have; null when nobody knows. */
+  readonly window: number | null
+  generate(request: ModelRequest, options: GenerateOptions): Promise<ModelAnswer>
+}
+
+export type ModelChoice =
+  | { ok: true; model: Model }
+  | { ok: false; code: 'unknown_provider' | 'no_key' | 'bad_name' | 'bad_script'; message: string }
+
+/** Finds models by name. Providers are loaded when first used. */
+export interface Models {
+  resolve(name: string): Promise<ModelChoice>
+  /** What can be used here, for `doctor` and for the message when there is none. */
+  available(): { provider: string; ready: boolean; hint: string }[]
+  /** A sensible model for when nobody named one; null when no provider is ready. */
+  fallback(): string | null
+}

@@ -1,0 +1,82 @@
+import type { z } from 'zod'
+import type { Access, Effect, Witness } from '../domain/index.js'
+import type { Processes, Repository, Workspace } from '../host/index.js'
+
+/** Limits that descriptions state and tools keep. */
+export type ToolLimits = {
+  /** Characters of an output that reach the model; the rest is kept and can be read with read_output. */
+  output_chars: number
+  read_bytes: number
+  read_lines: number
+  find_results: number
+  search_results: number
+  command_timeout_ms: number
+  command_max_timeout_ms: number
+  command_output_bytes: number
+}
+
+export const DEFAULT_LIMITS: ToolLimits = {
+  output_chars: 30_000,
+  read_bytes: 10 * 1024 * 1024,
+  read_lines: 2000,
+  find_results: 200,
+  search_results: 200,
+  command_timeout_ms: 120_000,
+  command_max_timeout_ms: 600_000,
+  command_output_bytes: 8 * 1024 * 1024,
+}
+
+/** What a tool works with. Effects go through the host; nothing here is global. */
+export type ToolContext = {
+  workspace: Workspace
+  processes: Processes
+  /** null where the workspace is in no git repository. */
+  repository: () => Promise<Repository | null>
+  limits: ToolLimits
+  /** Aborts at the deadline and when the run is cancelled. */
+  signal: AbortSignal
+  /** Time left to this call. */
+  time_left_ms: () => number
+  /** The whole output of an earlier call of this agent, where it was cut or masked. */
+  readOutput: (call_id: string) => Promise<string | null>
+  askPerson: (question: { text: string; options: string[] }) => Promise<string | null>
+  /** Says what is going on in a long call. */
+  onProgress: (text: string) => void
+}
+
+/** What a call is going to touch, known before anything happens. */
+export type Plan = {
+  /** One line: what is done to what. Shown to the person who is asked. */
+  summary: string
+  paths: { path: string; access: Access }[]
+  /** A shell command line, for run_command. */
+  command?: string
+  witness?: Witness
+}
+
+export type PlanResult = { ok: true; plan: Plan } | { ok: false; message: string }
+
+export type ToolOutput = {
+  ok: boolean
+  content: string
+  files_read?: string[]
+  files_changed?: string[]
+}
+
+/** One tool. Validating, authorizing, recording, deadlines and bounds are the pipeline's, never a tool's own. */
+export type Tool<S extends z.ZodObject = z.ZodObject> = {
+  name: string
+  effect: Effect
+  description: (limits: ToolLimits) => string
+  parameters: S
+  /** Running it twice is the same as running it once, whatever happened in between. */
+  repeatable: boolean
+  plan: (args: z.infer<S>, context: ToolContext) => Promise<PlanResult>
+  execute: (args: z.infer<S>, context: ToolContext, plan: Plan) => Promise<ToolOutput>
+  /** After a restart: did the call take effect? Absent: nobody can tell. */
+  recover?: (args: z.infer<S>, witness: Witness, context: ToolContext) => Promise<'done' | 'not_done' | 'unknown'>
+}
+
+export function defineTool<S extends z.ZodObject>(tool: Tool<S>): Tool {
+  return tool as unknown as Tool
+}
