@@ -12,6 +12,9 @@ import {
   type Subject,
 } from './rules.js'
 
+/** A bound that keeps matching cheap, and that no honest pattern comes near. */
+const globSchema = z.string().max(500)
+
 /**
  * What an agent may do, as a value. Lists of names and single values intersect directly. Path globs and rules are
  * kept as layers: a call must be permitted by every layer, so the intersection of two authorities is the
@@ -22,8 +25,8 @@ export const authoritySchema = z.strictObject({
   allowed_tools: z.array(z.string()),
   allowed_skills: z.array(z.string()),
   allowed_mcp_servers: z.array(z.string()),
-  read_paths: z.array(z.array(z.string())).min(1),
-  write_paths: z.array(z.array(z.string())).min(1),
+  read_paths: z.array(z.array(globSchema)).min(1),
+  write_paths: z.array(z.array(globSchema)).min(1),
   rules: z.array(ruleLayerSchema).min(1),
   network: z.enum(['none', 'all']),
   can_ask_person: z.boolean(),
@@ -36,7 +39,8 @@ export type Authority = z.infer<typeof authoritySchema>
 export const effectSchema = z.enum(['read', 'write', 'execute', 'ask_person'])
 export type Effect = z.infer<typeof effectSchema>
 
-export type Access = 'read' | 'write'
+export const accessSchema = z.enum(['read', 'write'])
+export type Access = z.infer<typeof accessSchema>
 
 /** A tool call reduced to what authority has to know about it. */
 export type Call = {
@@ -51,8 +55,8 @@ export type Call = {
 
 export type Verdict = { decision: Decision; reason: string; rule: string }
 
-/** The runtime's and git's own files. Writing them would let an agent rewrite its own fences. */
-const PROTECTED = ['.git', '**/.git', '.retinue', '**/.retinue']
+/** The runtime's and git's own files. Writing them would let an agent move its own fences, in this run or the next. */
+const PROTECTED = ['.git', '**/.git', '.retinue', '**/.retinue', 'retinue.yaml', 'retinue.yml']
 
 export function isProtected(path: string): boolean {
   return matchesAny(PROTECTED, path.toLowerCase())

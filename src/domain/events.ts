@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { effectSchema } from './authority.js'
+import { accessSchema, effectSchema } from './authority.js'
 import { contractSchema } from './contract.js'
 import { finishReasonSchema, partSchema, usageSchema } from './messages.js'
 import { outcomeSchema } from './outcome.js'
@@ -151,6 +151,7 @@ export const DEFINITIONS = [
       mended: z.array(z.string()),
       effect: effectSchema,
       summary: z.string(),
+      paths: z.array(z.strictObject({ path: z.string(), access: accessSchema })),
       decision: decisionSchema,
       rule: z.string(),
       witness: witnessSchema.nullable(),
@@ -193,7 +194,12 @@ export const DEFINITIONS = [
   ),
   define(
     'context.summarized',
-    z.strictObject({ request_id: z.string(), summary: z.string(), replaced_messages: z.int() }),
+    z.strictObject({
+      request_id: z.string(),
+      summary: z.string(),
+      /** How many messages after the task it stands for. */
+      replaced_messages: z.int(),
+    }),
     (d) => `summarized ${d.replaced_messages} messages`,
   ),
   define(
@@ -232,6 +238,9 @@ export type Placement = {
   /** Chained over the agent's stream: a changed row breaks it, and every row after it. */
   digest: string
 }
+
+/** An event in its place in an agent's own stream: all that the agent's state depends on. */
+export type AgentEvent = NewEvent & Pick<Placement, 'run_id' | 'agent_id' | 'seq'>
 
 /** An event as it is read. */
 export type StoredEvent = NewEvent & Placement

@@ -5,7 +5,9 @@ import { outcomeSchema } from './outcome.js'
 /** What an agent's work came to. Status comes first because it is what the reader must not miss. */
 export const resultSchema = z.strictObject({
   outcome: outcomeSchema,
-  /** Why, where the outcome needs a reason: the limit, the fault, who cancelled. */
+  /** What ended it, as a name a program can read: the limit that was exceeded, the fault of the model. */
+  cause: z.string().nullable(),
+  /** The same in words, for a person. null where the outcome says it all. */
   reason: z.string().nullable(),
   text: z.string(),
   turns: z.int(),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { matchesGlob } from './globs.js'
+import { matchesGlob, matchesWord } from './globs.js'
 import { modeSchema } from './modes.js'
 
 export const decisionSchema = z.enum(['deny', 'ask', 'allow'])
@@ -18,8 +18,8 @@ export function narrower(a: Decision, b: Decision): Decision {
  */
 export const ruleSchema = z.strictObject({
   decision: decisionSchema,
-  tool: z.string().min(1),
-  pattern: z.string().min(1).nullable(),
+  tool: z.string().min(1).max(500),
+  pattern: z.string().min(1).max(500).nullable(),
 })
 export type Rule = z.infer<typeof ruleSchema>
 
@@ -56,7 +56,7 @@ export function ruleMatches(rule: Rule, subject: Subject): boolean {
 }
 
 function matchesName(pattern: string, name: string): boolean {
-  return pattern === name || (pattern.includes('*') && matchesGlob(pattern, name))
+  return pattern === name || (pattern.includes('*') && matchesWord(pattern, name))
 }
 
 /** Word by word; a trailing `*` stands for any further words, a `*` inside a word for any characters of that word. */
@@ -65,15 +65,7 @@ function matchesArgv(pattern: string, argv: readonly string[]): boolean {
   const open = words.at(-1) === '*'
   if (open) words.pop()
   if (open ? argv.length < words.length : argv.length !== words.length) return false
-  return words.every((word, i) => wildcard(word).test(argv[i] as string))
-}
-
-function wildcard(word: string): RegExp {
-  const escaped = word
-    .split('*')
-    .map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'))
-    .join('[\\s\\S]*')
-  return new RegExp(`^${escaped}$`)
+  return words.every((word, i) => matchesWord(word, argv[i] as string))
 }
 
 /**

@@ -1,15 +1,17 @@
 import { type Ledger, openLedger, spend } from './budget.js'
 import type { Contract } from './contract.js'
 import { type Corruption, CorruptLogError } from './corruption.js'
-import type { EventData, ModelFault, Purpose, StoredEvent } from './events.js'
+import type { AgentEvent, EventData, ModelFault, Purpose } from './events.js'
 import { type AgentState, mayFollow } from './lifecycle.js'
 import {
   addUsage,
   callsOf,
+  type FinishReason,
   type Message,
   NO_USAGE,
   type ToolCallPart,
   type ToolResult,
+  textOf,
   type Usage,
 } from './messages.js'
 import type { Outcome } from './outcome.js'
@@ -24,7 +26,14 @@ export type PendingCall = {
   result: ToolResult | null
 }
 
-export type Failure = { code: ModelFault; message: string; retry_after_ms: number | null; at: number; attempt: number }
+export type Failure = {
+  purpose: Purpose
+  code: ModelFault
+  message: string
+  retry_after_ms: number | null
+  at: number
+  attempt: number
+}
 
 /** All that is known about one agent: a fold over its own stream and nothing else. */
 export type AgentMemory = {
@@ -40,6 +49,8 @@ export type AgentMemory = {
   messages: Message[]
   request: { request_id: string; purpose: Purpose; attempt: number } | null
   failure: Failure | null
+  /** The last answer of the model that was not a summary. */
+  answer: { purpose: Purpose; finish_reason: FinishReason; cut: boolean; text: string } | null
   calls: PendingCall[]
   /** How many calls the model has made, to number the next one. */
   calls_made: number
@@ -50,6 +61,8 @@ export type AgentMemory = {
   /** What a person allowed for the rest of the run. */
   grants: Rule[]
   masked: string[]
+  /** Turns that had been taken at the last summary; a second one without a turn in between would gain nothing. */
+  summarized_at: number | null
   outputs: Record<string, { digest: string; bytes: number }>
   files_read: string[]
   files_changed: string[]
@@ -59,14 +72,14 @@ export type AgentMemory = {
   state: AgentState
 }
 
-export function foldAgent(events: Iterable<StoredEvent>): AgentMemory | null {
+export function foldAgent(events: Iterable<AgentEvent>): AgentMemory | null {
   let memory: AgentMemory | null = null
   for (const event of events) memory = reduce(memory, event)
   return memory
 }
 
 /** What an agent knows after one more event. Pure: same log, same state. */
-export function reduce(memory: AgentMemory | null, event: StoredEvent): AgentMemory | null {
+export function reduce(memory: AgentMemory | null, event: AgentEvent): AgentMemory | null {
   if (event.seq !== (memory?.seq ?? 0) + 1 && !(memory === null && event.seq <= 2)) {
     throw corrupt(event, 'sequence_gap', `expected event ${(memory?.seq ?? 0) + 1}`)
   }
@@ -86,7 +99,7 @@ export function reduce(memory: AgentMemory | null, event: StoredEvent): AgentMem
   return { ...next, seq: event.seq, at: event.at, ledger: spend(next.ledger, { wall_ms: activeTime(memory, event) }) }
 }
 
-function start(event: Extract<StoredEvent, { type: 'agent.started' }>): AgentMemory {
+function start(event: Extract<AgentEvent, { type: 'agent.started' }>): AgentMemory {
   const { contract, task, history_digest } = event.data
   return {
     run_id: event.run_id,
@@ -99,6 +112,7 @@ function start(event: Extract<StoredEvent, { type: 'agent.started' }>): AgentMem
     messages: [{ role: 'user', content: task }],
     request: null,
     failure: null,
+    answer: null,
     calls: [],
     calls_made: 0,
     measured: null,
@@ -106,6 +120,7 @@ function start(event: Extract<StoredEvent, { type: 'agent.started' }>): AgentMem
     usage: NO_USAGE,
     grants: [],
     masked: [],
+    summarized_at: null,
     outputs: {},
     files_read: [],
     files_changed: [],
@@ -116,7 +131,7 @@ function start(event: Extract<StoredEvent, { type: 'agent.started' }>): AgentMem
   }
 }
 
-type Later = Exclude<StoredEvent, { type: 'run.created' | 'agent.started' }>
+type Later = Exclude<AgentEvent, { type: 'run.created' | 'agent.started' }>
 
 function apply(memory: AgentMemory, event: Later): AgentMemory {
   switch (event.type) {
@@ -126,6 +141,7 @@ function apply(memory: AgentMemory, event: Later): AgentMemory {
         request: null,
         failure: memory.request
           ? {
+              purpose: memory.request.purpose,
               code: 'interrupted',
               message: 'the process ended before the answer came',
               retry_after_ms: null,
@@ -150,7 +166,7 @@ function apply(memory: AgentMemory, event: Later): AgentMemory {
       return {
         ...memory,
         request: null,
-        failure: { code, message, retry_after_ms, at: event.at, attempt: request.attempt },
+        failure: { purpose: request.purpose, code, message, retry_after_ms, at: event.at, attempt: request.attempt },
       }
     }
     case 'permission.asked':
@@ -178,6 +194,7 @@ function apply(memory: AgentMemory, event: Later): AgentMemory {
         ...memory,
         measured: null,
         failure: null,
+        summarized_at: memory.ledger.spent.turns,
         messages: summarized(memory.messages, event.data.summary, event.data.replaced_messages),
       }
     case 'budget.exceeded':
@@ -196,8 +213,10 @@ function apply(memory: AgentMemory, event: Later): AgentMemory {
   }
 }
 
-function responded(memory: AgentMemory, event: Extract<StoredEvent, { type: 'model.responded' }>): AgentMemory {
-  const { request_id, parts, usage, purpose } = event.data
+const GO_ON = 'Your answer was cut off at the output limit. Go on exactly where it stopped.'
+
+function responded(memory: AgentMemory, event: Extract<AgentEvent, { type: 'model.responded' }>): AgentMemory {
+  const { request_id, parts, usage, purpose, finish_reason } = event.data
   openRequest(memory, event, request_id)
   const tokens = usage.input_tokens + usage.output_tokens
   const booked = {
@@ -210,16 +229,22 @@ function responded(memory: AgentMemory, event: Extract<StoredEvent, { type: 'mod
   // A summary speaks about the conversation and is not part of it; context.summarized brings it in.
   if (purpose === 'summary') return booked
   const calls = purpose === 'turn' ? callsOf(parts) : []
+  const cut = finish_reason === 'length' && calls.length === 0
+  const messages: Message[] = [...memory.messages, { role: 'assistant', parts }]
+  if (cut) messages.push({ role: 'user', content: GO_ON })
+  // An answer in several pieces is one answer.
+  const before = memory.answer?.cut ? memory.answer.text : ''
   return {
     ...booked,
-    messages: [...memory.messages, { role: 'assistant', parts }],
+    messages,
     measured: { tokens, messages: memory.messages.length + 1 },
+    answer: { purpose, finish_reason, cut, text: before + textOf(parts) },
     calls: calls.map((part) => ({ part, intent: null, asked: false, result: null })),
     calls_made: memory.calls_made + calls.length,
   }
 }
 
-function finished(memory: AgentMemory, event: Extract<StoredEvent, { type: 'tool.finished' }>): AgentMemory {
+function finished(memory: AgentMemory, event: Extract<AgentEvent, { type: 'tool.finished' }>): AgentMemory {
   const { call_id, status, content, output, files_read, files_changed } = event.data
   const call = memory.calls.find((c) => c.part.call_id === call_id)
   if (call && !call.intent) throw corrupt(event, 'result_without_intent', call_id)
@@ -235,7 +260,7 @@ function finished(memory: AgentMemory, event: Extract<StoredEvent, { type: 'tool
 /** Files a result under its call; when it was the last of the turn, the results become one message, in call order. */
 function withResult(
   memory: AgentMemory,
-  event: Extract<StoredEvent, { type: 'tool.refused' | 'tool.finished' }>,
+  event: Extract<AgentEvent, { type: 'tool.refused' | 'tool.finished' }>,
   content: string,
   is_error: boolean,
 ): AgentMemory {
@@ -251,7 +276,7 @@ function withResult(
 
 function withCall(
   memory: AgentMemory,
-  event: Extract<StoredEvent, { data: { call_id: string } }>,
+  event: Extract<AgentEvent, { data: { call_id: string } }>,
   change: (call: PendingCall) => PendingCall,
 ): AgentMemory {
   const { call_id } = event.data
@@ -287,7 +312,7 @@ export function maskedNote(result: ToolResult): string {
 function summarized(messages: Message[], summary: string, replaced: number): Message[] {
   // The task stays as it was given: a summary of it would be somebody else's words.
   const [task, ...rest] = messages as [Message, ...Message[]]
-  return [task, { role: 'user', content: `Summary of the work so far:\n${summary}` }, ...rest.slice(replaced - 1)]
+  return [task, { role: 'user', content: `Summary of the work so far:\n${summary}` }, ...rest.slice(replaced)]
 }
 
 /** Work that was cut short by a budget still goes to the merge, marked incomplete; the gates decide about it. */
@@ -295,19 +320,23 @@ function endState(outcome: Outcome): AgentState {
   return outcome === 'completed' || outcome === 'budget_exceeded' ? 'waiting_for_merge' : 'failed'
 }
 
-function step(memory: AgentMemory, event: StoredEvent, to: AgentState): AgentState {
+function step(memory: AgentMemory, event: AgentEvent, to: AgentState): AgentState {
   if (!mayFollow(memory.state, to)) throw corrupt(event, 'illegal_transition', `${memory.state} to ${to}`)
   return to
 }
 
-function openRequest(memory: AgentMemory, event: StoredEvent, request_id: string) {
+function openRequest(memory: AgentMemory, event: AgentEvent, request_id: string) {
   if (memory.request?.request_id !== request_id) throw corrupt(event, 'answer_without_request', request_id)
   return memory.request
 }
 
 /** Time between events counts, except while the process was gone or a person was being waited for. */
-function activeTime(before: AgentMemory, event: StoredEvent): number {
+function activeTime(before: AgentMemory, event: AgentEvent): number {
   if (event.type === 'agent.resumed' || event.type === 'permission.answered') return 0
+  if (event.type === 'tool.finished') {
+    const call = before.calls.find((c) => c.part.call_id === event.data.call_id)
+    if (call?.intent?.effect === 'ask_person') return 0
+  }
   return Math.max(0, event.at - before.at)
 }
 
@@ -315,6 +344,6 @@ function union(a: string[], b: string[]): string[] {
   return b.length === 0 ? a : [...new Set([...a, ...b])]
 }
 
-function corrupt(event: StoredEvent, corruption: Corruption, detail: string): CorruptLogError {
+function corrupt(event: AgentEvent, corruption: Corruption, detail: string): CorruptLogError {
   return new CorruptLogError(corruption, event, detail)
 }

@@ -6,6 +6,8 @@ export interface Host {
   /** Opens a folder as a workspace. */
   workspace(root: string): Promise<Workspace>
   git: Git
+  /** Text of a file anywhere, for configuration; null when there is none. Bytes that are no UTF-8 become U+FFFD. */
+  readText(path: string): Promise<string | null>
   /** What the platform has and lacks; said by `doctor` and in a run's first event. */
   facts(): Promise<HostFacts>
 }

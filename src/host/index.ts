@@ -1,1 +1,32 @@
+import { createClock } from './clock.js'
+import { gatherFacts } from './facts.js'
+import { createGit } from './git.js'
+import { holdFor } from './held.js'
+import type { Host, HostFacts } from './host.js'
+import { createIdentity } from './identity.js'
+import { Locks } from './locks.js'
+import { createProcesses } from './processes.js'
+import { readTextIfAny } from './read-text.js'
+import { openWorkspace } from './workspace.js'
+
 export type * from './host.js'
+
+/** The machine that this process runs on. */
+export function createHost(): Host {
+  const processes = createProcesses()
+  const locks = new Locks()
+  const hold = holdFor(process.platform)
+  let facts: Promise<HostFacts> | null = null
+  return {
+    clock: createClock(),
+    identity: createIdentity(),
+    processes,
+    workspace: (root) => openWorkspace(root, hold, locks),
+    git: createGit(processes, locks),
+    readText: readTextIfAny,
+    facts: () => {
+      facts ??= gatherFacts(processes)
+      return facts
+    },
+  }
+}

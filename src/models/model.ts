@@ -1,4 +1,4 @@
-import type { FinishReason, ModelFault, ModelRequest, Part, Usage } from '../domain/index.js'
+import type { FinishReason, ModelFault, ModelRequest, Part, Purpose, Usage } from '../domain/index.js'
 
 /** A part as a model gives it: the runtime numbers its tool calls afterwards. */
 export type AnswerPart = Exclude<Part, { type: 'tool_call' }> | Omit<Extract<Part, { type: 'tool_call' }>, 'call_id'>
@@ -22,8 +22,15 @@ export type ModelAnswer =
     }
   | ModelError
 
-/** Who asks. The scripted model matches on it; providers never see it. */
-export type Caller = { run_id: string; agent_id: string; request_id: string }
+/** Who asks, and why. The scripted model matches on it; providers never see it. */
+export type Caller = {
+  run_id: string
+  agent_id: string
+  request_id: string
+  purpose: Purpose
+  /** From 1; counts how often this request was tried, as in `model.requested`. */
+  attempt: number
+}
 
 export type GenerateOptions = {
   signal: AbortSignal

@@ -1,1 +1,8 @@
+/** Tools: what each does and says about itself, how calls of them are read, bounded and made. */
+export * from './aliases.js'
+export * from './arguments.js'
+export * from './bounds.js'
+export * from './builtin.js'
+export * from './pipeline.js'
+export * from './registry.js'
 export * from './tool.js'

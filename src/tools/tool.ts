@@ -54,7 +54,11 @@ export type Plan = {
   witness?: Witness
 }
 
-export type PlanResult = { ok: true; plan: Plan } | { ok: false; message: string }
+/**
+ * `reveals`: the message tells something about what is at these paths. Where reading one of them is denied, the denial
+ * is the answer, not the message.
+ */
+export type PlanResult = { ok: true; plan: Plan } | { ok: false; message: string; reveals?: Plan['paths'] }
 
 export type ToolOutput = {
   ok: boolean

@@ -1,0 +1,46 @@
+// Builds dist/: the library with its dependencies left outside, and the command line with everything in it that can
+// be, because loading a hundred small files is what a start costs most. `--types` adds the declarations.
+import { execFileSync } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = new URL('..', import.meta.url)
+const path = (name) => fileURLToPath(new URL(name, root))
+const { version } = JSON.parse(readFileSync(path('package.json'), 'utf8'))
+
+const common = {
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  splitting: true,
+  define: { RETINUE_VERSION: JSON.stringify(version) },
+  logLevel: 'warning',
+}
+
+rmSync(path('dist'), { recursive: true, force: true })
+await Promise.all([
+  build({
+    ...common,
+    entryPoints: { index: path('src/index.ts'), testing: path('src/testing/index.ts') },
+    packages: 'external',
+    outdir: path('dist'),
+    sourcemap: true,
+  }),
+  build({
+    ...common,
+    entryPoints: { main: path('src/cli/main.ts') },
+    external: ['libsql', '@vscode/ripgrep'],
+    // Its CommonJS build, which node would take, loses its named exports when it is bundled and imported later.
+    alias: { yaml: path('node_modules/yaml/browser/index.js') },
+    outdir: path('dist/cli'),
+    minifySyntax: true,
+    minifyWhitespace: true,
+    // Some dependencies are CommonJS and ask for node's own modules with require.
+    banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+  }),
+])
+if (process.argv.includes('--types')) {
+  execFileSync(process.execPath, [path('node_modules/typescript/bin/tsc'), '-p', path('tsconfig.build.json')], { stdio: 'inherit' })
+}

@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { createRetinue } from '../../index.js'
+import { DEMO_FILES, DEMO_SCRIPT, DEMO_TASK } from '../demo-project.js'
+import { drive } from '../drive.js'
+import { paintFor } from '../style.js'
+
+/** A real run: real files, real git, a real log. Only the model is a script. */
+export async function demo(): Promise<number> {
+  const cwd = await realpath(await mkdtemp(join(tmpdir(), 'retinue-demo-')))
+  await writeProject(cwd)
+  const { bold, dim } = paintFor(process.stdout, process.env)
+  const say = (text: string) => process.stdout.write(`${text}\n`)
+  say(`${bold('A run in a temporary repository, with a scripted model:')} ${cwd}`)
+  say(dim(`The contract: auto mode, and of all commands only \`node --test\`. The task: ${DEMO_TASK}\n`))
+  const retinue = await createRetinue({
+    cwd,
+    settings: {
+      mode: 'auto',
+      model: { name: 'scripted/.retinue/demo.yaml', source: 'user' },
+      rules: [{ decision: 'allow', tool: 'run_command', pattern: 'node --test' }],
+    },
+  })
+  try {
+    const code = await drive({ outputFormat: 'text' }, (watching) => retinue.run({ task: DEMO_TASK, ...watching }))
+    const [run] = await retinue.runs({ limit: 1 })
+    say('\nEvery step is in the log. Look again:')
+    say(`  cd ${cwd}`)
+    say(`  retinue show ${run?.run_id}        ${dim('what happened, --full for everything')}`)
+    say(`  retinue replay ${run?.run_id}      ${dim('rebuild every request from the log')}`)
+    say(`  git diff                       ${dim('what it changed')}`)
+    say(dim('In a checkout, `retinue` is `node bin/retinue.js` with --cwd.'))
+    return code
+  } finally {
+    await retinue.close()
+  }
+}
+
+async function writeProject(cwd: string): Promise<void> {
+  const files = { ...DEMO_FILES, '.retinue/demo.yaml': DEMO_SCRIPT, '.retinue/.gitignore': '*\n' }
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(cwd, name)), { recursive: true })
+    await writeFile(join(cwd, name), text)
+  }
+  const git = (...args: string[]) => promisify(execFile)('git', args, { cwd })
+  await git('init', '--quiet')
+  await git('add', '--all')
+  const identity = ['-c', 'user.name=Retinue demo', '-c', 'user.email=demo@localhost']
+  await git(...identity, 'commit', '--quiet', '--message', 'A shop with a bug')
+}

@@ -1,0 +1,18 @@
+import { type StoreOptions, withRetinue } from '../open.js'
+
+export async function replay(id: string, options: StoreOptions & { json?: boolean }): Promise<number> {
+  return withRetinue(options, async (retinue) => {
+    const { run_id } = await retinue.find(id)
+    const replayed = await retinue.replay(run_id)
+    if (options.json) for (const request of replayed.requests) process.stdout.write(`${JSON.stringify(request)}\n`)
+    if (!replayed.ok) {
+      process.stderr.write(`retinue: run ${run_id} does not replay: ${replayed.message}\n`)
+      return 1
+    }
+    if (!options.json) {
+      const { requests, events } = replayed
+      process.stdout.write(`${events} events, ${requests.length} requests rebuilt, every one as it was sent.\n`)
+    }
+    return 0
+  })
+}

@@ -1,0 +1,94 @@
+import { type Budget, type Mode, type Retinue, RetinueError, type RunOptions } from '../../index.js'
+import { type DriveOptions, drive } from '../drive.js'
+import { type StoreOptions, withRetinue } from '../open.js'
+import { resumeRun } from './resume.js'
+
+export type RunFlags = StoreOptions &
+  DriveOptions & {
+    model?: string
+    mode?: Mode
+    permissionMode?: Mode
+    maxTurns?: number
+    maxToolCalls?: number
+    timeout?: number
+    continue?: boolean
+    resume?: string
+  }
+
+const COMMANDS = ['run', 'resume', 'runs', 'show', 'watch', 'cancel', 'replay', 'demo', 'doctor', 'init', 'help']
+
+export async function run(words: string[], flags: RunFlags): Promise<number> {
+  const task = await taskFrom(words)
+  return withRetinue(flags, async (retinue) => {
+    const earlier = await earlierRun(retinue, flags)
+    if (earlier && task === null) {
+      if (earlier.status === 'closed') {
+        throw new RetinueError('input', `Run ${earlier.run_id} is closed. Give a task to go on with its session.`)
+      }
+      return resumeRun(retinue, earlier.run_id, flags)
+    }
+    if (task === null) throw new RetinueError('input', 'Say what is to be done: retinue "task", or retinue --help')
+    const options: RunOptions = { task, ...asked(flags), ...(earlier ? { session_id: earlier.session_id } : {}) }
+    return drive(flags, (watching) => retinue.run({ ...options, ...watching }))
+  })
+}
+
+async function earlierRun(retinue: Retinue, flags: RunFlags) {
+  if (flags.resume !== undefined) return retinue.find(flags.resume)
+  if (!flags.continue) return null
+  const [last] = await retinue.runs({ limit: 1 })
+  if (!last) throw new RetinueError('not_found', 'There is no session to continue in this folder')
+  return last
+}
+
+function asked(flags: RunFlags): Partial<RunOptions> {
+  const budget: Partial<Budget> = {}
+  if (flags.maxTurns !== undefined) budget.turns = flags.maxTurns
+  if (flags.maxToolCalls !== undefined) budget.tool_calls = flags.maxToolCalls
+  if (flags.timeout !== undefined) budget.wall_ms = Math.round(flags.timeout * 1000)
+  const mode = flags.mode ?? flags.permissionMode
+  return { budget, ...(mode ? { mode } : {}), ...(flags.model ? { model: flags.model } : {}) }
+}
+
+/** The task from the words of the command line, `-` standing for what comes on stdin; stdin alone where there are none. */
+async function taskFrom(words: string[]): Promise<string | null> {
+  const [only] = words
+  if (words.length === 1 && only !== undefined) refuseTypo(only)
+  if (words.length === 0 && process.stdin.isTTY) return null
+  if (words.length > 0 && !words.includes('-')) return words.join(' ')
+  const input = await readStdin()
+  const task = words.length === 0 ? input : words.map((word) => (word === '-' ? input : word)).join(' ')
+  return task.trim() === '' ? null : task
+}
+
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** `retinue rums` is a slip, not a task: starting a paid run on it would be a poor joke. */
+function refuseTypo(word: string): void {
+  if (/\s/.test(word)) return
+  const meant = COMMANDS.find((command) => command !== word && distanceAtMostTwo(command, word))
+  if (meant) {
+    throw new RetinueError(
+      'input',
+      `"${word}" looks like the command "${meant}". If it is a task: retinue run "${word}, please"`,
+    )
+  }
+}
+
+function distanceAtMostTwo(a: string, b: string): boolean {
+  if (a.length < 4 || Math.abs(a.length - b.length) > 1) return false
+  let previous = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const swap = (previous[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      row.push(Math.min(swap, (previous[j] as number) + 1, (row[j - 1] as number) + 1))
+    }
+    previous = row
+  }
+  return (previous[b.length] as number) <= 2
+}

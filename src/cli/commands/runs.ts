@@ -1,0 +1,27 @@
+import { type StoreOptions, withRetinue } from '../open.js'
+import { age, count, paintFor, printable } from '../style.js'
+
+export async function runs(options: StoreOptions & { limit: number; json?: boolean }): Promise<number> {
+  return withRetinue(options, async (retinue) => {
+    const rows = await retinue.runs({ limit: options.limit })
+    if (options.json) {
+      for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`)
+      return 0
+    }
+    if (rows.length === 0) process.stdout.write(`No runs in ${retinue.cwd} yet. Start one: retinue "task"\n`)
+    const { dim, green, red, yellow } = paintFor(process.stdout, process.env)
+    for (const row of rows) {
+      const state = row.status === 'closed' ? (row.outcome ?? 'closed') : row.status
+      const colour = state === 'completed' ? green : row.status === 'running' ? yellow : red
+      const tokens = `${count(row.input_tokens + row.output_tokens)} tokens`
+      const task = printable(row.task.replace(/\s+/g, ' ')).slice(0, 60)
+      process.stdout.write(
+        `${row.run_id}  ${colour(state.padEnd(15))} ${task.padEnd(60)} ${dim(`${tokens}, ${age(row.created_at, Date.now())}`)}\n`,
+      )
+    }
+    if (rows.some((row) => row.status === 'interrupted')) {
+      process.stdout.write(dim('An interrupted run goes on with: retinue resume <run>\n'))
+    }
+    return 0
+  })
+}

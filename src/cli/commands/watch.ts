@@ -1,0 +1,36 @@
+import { exitOfResult } from '../exit.js'
+import { type StoreOptions, withRetinue } from '../open.js'
+import { paintFor } from '../style.js'
+import { RunView } from '../view.js'
+
+/** How often a watcher looks whether the process that does the work is still there. */
+const LOOK_MS = 1000
+
+export async function watch(id: string, options: StoreOptions & { json?: boolean }): Promise<number> {
+  return withRetinue(options, async (retinue) => {
+    const { run_id } = await retinue.find(id)
+    const view = new RunView(process.stdout, paintFor(process.stdout, process.env))
+    const gone = new AbortController()
+    const timer = setInterval(async () => {
+      if ((await retinue.find(run_id)).status === 'interrupted') gone.abort()
+    }, LOOK_MS)
+    try {
+      for await (const event of retinue.follow(run_id, gone.signal)) {
+        if (options.json) process.stdout.write(`${JSON.stringify(event)}\n`)
+        else view.event(event)
+      }
+    } finally {
+      clearInterval(timer)
+    }
+    const result = await retinue.result(run_id)
+    if (!result) {
+      process.stderr.write(`retinue: the process of this run is gone. Go on with: retinue resume ${run_id}\n`)
+      return 1
+    }
+    if (!options.json) {
+      if (result.text !== '') view.line(result.text)
+      view.ending(result)
+    }
+    return exitOfResult(result)
+  })
+}

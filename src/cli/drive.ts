@@ -1,0 +1,82 @@
+import type { Run, RunResult, Watching } from '../index.js'
+import { EXIT, exitOfResult } from './exit.js'
+import { terminalPerson } from './person.js'
+import { paintFor } from './style.js'
+import { RunView } from './view.js'
+
+export type DriveOptions = { print?: boolean; outputFormat: 'text' | 'json' | 'stream-json' }
+
+/**
+ * Works a run in this process and shows it. stdout carries the answer (or JSON) and nothing else, unless it is a
+ * terminal with somebody in front of it; everything else goes to stderr.
+ */
+export async function drive(
+  options: DriveOptions,
+  start: (watching: Watching) => Run,
+): Promise<number> {
+  const { stdin, stdout, stderr } = process
+  const text = options.outputFormat === 'text'
+  const quiet = options.print === true || !text
+  const streams = text && !quiet && stdout.isTTY === true
+  const view = new RunView(streams ? stdout : stderr, paintFor(streams ? stdout : stderr, process.env))
+  const asks = !quiet && stdin.isTTY === true && stderr.isTTY === true
+  const run = start({
+    ...(asks ? { person: terminalPerson(view) } : {}),
+    ...(streams ? { onDelta: (delta) => view.delta(delta) } : {}),
+  })
+  const signals = onSignals(run, (line) => view.line(line))
+  try {
+    for await (const event of run) {
+      if (options.outputFormat === 'stream-json') stdout.write(`${JSON.stringify(event)}\n`)
+      else if (!quiet) view.event(event)
+    }
+    const result = await run.result()
+    if (options.outputFormat === 'text') {
+      if (!streams && result.text !== '') stdout.write(`${result.text}\n`)
+      if (!quiet) view.ending(result)
+      else if (result.outcome !== 'completed') stderr.write(`retinue: ${failure(result)}\n`)
+    } else {
+      stdout.write(`${JSON.stringify({ type: 'result', ...result })}\n`)
+    }
+    return exitOfResult(result)
+  } catch (error) {
+    if (signals.left === null) throw error
+    stderr.write(`retinue: stopped by ${signals.left}. Go on with: retinue resume ${run.run_id}\n`)
+    return EXIT.terminated
+  } finally {
+    signals.off()
+  }
+}
+
+function failure({ outcome, reason }: RunResult): string {
+  return reason ? `${outcome}: ${reason}` : outcome
+}
+
+/**
+ * Ctrl-C once cancels the run and waits for it to be closed; twice ends the process at once, and the run can be
+ * resumed. SIGTERM comes from a supervisor that wants the process gone, not the work: the run is left to be resumed.
+ */
+function onSignals(run: Run, say: (line: string) => void): { left: string | null; off: () => void } {
+  const state = { left: null as string | null, off: () => {} }
+  let interrupts = 0
+  const interrupt = () => {
+    interrupts++
+    if (interrupts > 1) {
+      process.stderr.write(`\nretinue: stopped. Go on with: retinue resume ${run.run_id}\n`)
+      process.exit(EXIT.interrupted)
+    }
+    say('cancelling; press Ctrl-C again to stop at once and resume later')
+    run.cancel('interrupted at the terminal')
+  }
+  const terminate = () => {
+    state.left = 'SIGTERM'
+    run.leave('SIGTERM')
+  }
+  process.on('SIGINT', interrupt)
+  process.on('SIGTERM', terminate)
+  state.off = () => {
+    process.off('SIGINT', interrupt)
+    process.off('SIGTERM', terminate)
+  }
+  return state
+}

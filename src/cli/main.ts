@@ -1,0 +1,126 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { MODES, VERSION } from '../index.js'
+import { EXIT } from './exit.js'
+import { guard } from './guard.js'
+
+/** Options that every command which opens a store takes. */
+type Common = { cwd?: string; store?: string }
+
+const RUN_OPTIONS = (command: Command): Command =>
+  command
+    .option('-p, --print', 'headless: no questions, no progress, only the answer on stdout')
+    .addOption(
+      new Option('--output-format <format>', 'what goes to stdout')
+        .choices(['text', 'json', 'stream-json'])
+        .default('text'),
+    )
+    .option('-m, --model <provider/model>', 'the model to use')
+    .addOption(new Option('--mode <mode>', 'what may happen without asking').choices([...MODES]))
+    .addOption(new Option('--permission-mode <mode>', 'same as --mode').choices([...MODES]).hideHelp())
+    .option('--max-turns <n>', 'model turns before it must report', positive)
+    .option('--max-tool-calls <n>', 'tool calls before it must report', positive)
+    .option('--timeout <seconds>', 'time before it is stopped', seconds)
+
+/** The command line: one function a command, loaded when it is used. */
+export function createProgram(): Command {
+  const program = new Command('retinue')
+    .description('Sub-agents under contract: every step in a durable log, every limit enforced.')
+    .version(VERSION, '-V, --version')
+    .showHelpAfterError('(retinue --help shows what there is)')
+    .configureHelp({ sortSubcommands: false })
+    .exitOverride()
+
+  RUN_OPTIONS(withStore(program.command('run', { isDefault: true })))
+    .description('do a task in the current folder; `retinue "task"` is short for it')
+    .argument('[task...]', 'what is to be done; - takes it from stdin')
+    .option('-c, --continue', 'go on with the last session in this folder')
+    .option('-r, --resume <id>', 'go on with the session of this run, or with the run itself when no task is given')
+    .action(guard(async (words: string[], options) => (await import('./commands/run.js')).run(words, options)))
+
+  RUN_OPTIONS(withStore(program.command('resume')))
+    .description('go on with a run whose process ended')
+    .argument('<run>', 'its id, or the beginning of it')
+    .action(guard(async (id: string, options) => (await import('./commands/resume.js')).resume(id, options)))
+
+  withStore(program.command('runs'))
+    .description('list the runs of this folder, newest first')
+    .option('--limit <n>', 'at most so many', positive, 20)
+    .option('--json', 'one JSON object a line')
+    .action(guard(async (options) => (await import('./commands/runs.js')).runs(options)))
+
+  withStore(program.command('show'))
+    .description('what happened in a run')
+    .argument('<run>')
+    .option('--full', 'every event with all its details')
+    .option('--json', 'the events as they are, one a line')
+    .action(guard(async (id: string, options) => (await import('./commands/show.js')).show(id, options)))
+
+  withStore(program.command('watch'))
+    .description('follow a run that another process is working on')
+    .argument('<run>')
+    .option('--json', 'the events as they are, one a line')
+    .action(guard(async (id: string, options) => (await import('./commands/watch.js')).watch(id, options)))
+
+  withStore(program.command('cancel'))
+    .description('cancel a run, wherever it runs, and wait until it is closed')
+    .argument('<run>')
+    .option('--reason <text>', 'kept in the log', 'cancelled from the command line')
+    .option('--json', 'the result as JSON')
+    .action(guard(async (id: string, options) => (await import('./commands/cancel.js')).cancel(id, options)))
+
+  withStore(program.command('replay'))
+    .description('rebuild every request of a run from its log and compare it with what was sent')
+    .argument('<run>')
+    .option('--json', 'the rebuilt requests, one a line')
+    .action(guard(async (id: string, options) => (await import('./commands/replay.js')).replay(id, options)))
+
+  program
+    .command('demo')
+    .description('a real run in a temporary repository, without a model or a key')
+    .action(guard(async () => (await import('./commands/demo.js')).demo()))
+
+  withStore(program.command('doctor'))
+    .description('what this machine has, what it lacks, and what to do about it')
+    .option('--json', 'as JSON')
+    .action(guard(async (options) => (await import('./commands/doctor.js')).doctor(options)))
+
+  program
+    .command('init')
+    .description('write a retinue.yaml with every setting explained')
+    .option('--cwd <folder>', 'where')
+    .action(guard(async (options) => (await import('./commands/init.js')).init(options)))
+
+  for (const command of program.commands)
+    command.exitOverride().showHelpAfterError('(add --help to see how it is used)')
+  return program
+}
+
+export async function main(argv: readonly string[]): Promise<void> {
+  try {
+    await createProgram().parseAsync(argv, { from: 'user' })
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error
+    // commander has said what was wrong; --help and --version end here too, with 0.
+    process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage
+  }
+}
+
+function withStore(command: Command): Command {
+  return command
+    .option('--cwd <folder>', 'work there instead of in the current folder')
+    .option('--store <file>', 'the database, instead of .retinue/retinue.db in the folder')
+}
+
+function positive(text: string): number {
+  const value = Number(text)
+  if (!Number.isInteger(value) || value <= 0) throw new InvalidArgumentError('It must be a positive whole number.')
+  return value
+}
+
+function seconds(text: string): number {
+  const value = Number(text)
+  if (!(value >= 5)) throw new InvalidArgumentError('It must be a number of seconds, at least 5.')
+  return value
+}
+
+export type { Common }

@@ -1,0 +1,58 @@
+import type { Person, PersonAnswer, Question, Rule } from '../index.js'
+import { printable } from './style.js'
+import type { RunView } from './view.js'
+
+/** The person at this terminal. Answers are theirs alone: Esc and Ctrl-C mean no. */
+export function terminalPerson(view: RunView): Person {
+  return {
+    async permit(question, signal): Promise<PersonAnswer> {
+      const { select, text, isCancel } = await import('@clack/prompts')
+      const grant = grantFor(question)
+      view.line('')
+      const choice = await select({
+        message: `${question.tool}: ${printable(question.summary)} (${printable(question.reason)})`,
+        options: [
+          { value: 'once', label: 'Yes, this once' },
+          ...(grant ? [{ value: 'run', label: `Yes, and ${describeGrant(grant)} for the rest of this run` }] : []),
+          { value: 'no', label: 'No' },
+          { value: 'why', label: 'No, and say why' },
+        ],
+        output: process.stderr,
+        signal,
+      })
+      const by = 'person'
+      if (choice === 'once') return { answer: 'allow', grant: null, by, note: null }
+      if (choice === 'run') return { answer: 'allow', grant, by, note: null }
+      if (choice !== 'why') return { answer: 'deny', grant: null, by, note: null }
+      const note = await text({ message: 'What should it do instead?', output: process.stderr, signal })
+      return { answer: 'deny', grant: null, by, note: isCancel(note) ? null : note }
+    },
+    async answer(question, signal) {
+      const { select, text, isCancel } = await import('@clack/prompts')
+      view.line('')
+      const message = printable(question.text)
+      const answer =
+        question.options.length > 0
+          ? await select({
+              message,
+              options: question.options.map((option) => ({ value: option, label: printable(option) })),
+              output: process.stderr,
+              signal,
+            })
+          : await text({ message, output: process.stderr, signal })
+      return isCancel(answer) ? null : String(answer)
+    },
+  }
+}
+
+/** What a standing yes would cover: this tool on any path, or commands that begin with the same two words. */
+function grantFor({ tool, call }: Question): Rule | null {
+  if (call.commands === undefined) return { decision: 'allow', tool, pattern: null }
+  const [argv, ...more] = call.commands ?? []
+  if (!argv || more.length > 0) return null
+  return { decision: 'allow', tool, pattern: argv.length > 2 ? `${argv.slice(0, 2).join(' ')} *` : argv.join(' ') }
+}
+
+function describeGrant({ tool, pattern }: Rule): string {
+  return pattern === null ? `every ${tool}` : `every \`${printable(pattern)}\``
+}

@@ -1,0 +1,46 @@
+/** Colours where they are wanted: on a terminal, unless NO_COLOR; anywhere, with FORCE_COLOR. */
+export type Paint = { dim: Colour; bold: Colour; red: Colour; green: Colour; yellow: Colour; cyan: Colour }
+type Colour = (text: string) => string
+
+export function paintFor(stream: { isTTY?: boolean }, env: Record<string, string | undefined>): Paint {
+  const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '0'
+  const on = forced || (stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb')
+  const colour = (open: number, close: number): Colour => {
+    return on ? (text) => `\u001b[${open}m${text}\u001b[${close}m` : (text) => text
+  }
+  return {
+    dim: colour(2, 22),
+    bold: colour(1, 22),
+    red: colour(31, 39),
+    green: colour(32, 39),
+    yellow: colour(33, 39),
+    cyan: colour(36, 39),
+  }
+}
+
+/**
+ * What a model, a file or a command wrote, made safe for a terminal: control characters could move the cursor, hide
+ * text or answer for the person.
+ */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the point
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '�')
+}
+
+export function count(value: number): string {
+  return value.toLocaleString('en-US')
+}
+
+export function duration(ms: number): string {
+  if (ms < 1000) return `${ms} ms`
+  const s = ms / 1000
+  return s < 60 ? `${s.toFixed(1)} s` : `${Math.floor(s / 60)} min ${Math.round(s % 60)} s`
+}
+
+export function age(then: number, now: number): string {
+  const minutes = Math.floor((now - then) / 60_000)
+  if (minutes < 1) return 'just now'
+  if (minutes < 60) return `${minutes} min ago`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} days ago`
+}

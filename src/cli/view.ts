@@ -1,0 +1,83 @@
+import { type Delta, type RunResult, type StoredEvent, summarize } from '../index.js'
+import { count, duration, type Paint, printable } from './style.js'
+
+type Out = { write(text: string): unknown }
+
+/**
+ * A run as a person sees it while it goes on: one line for each thing that happens, from the log, and the model's
+ * words as it writes them.
+ */
+export class RunView {
+  #midLine = false
+
+  constructor(
+    private readonly out: Out,
+    private readonly paint: Paint,
+  ) {}
+
+  delta(delta: Delta): void {
+    if (delta.type !== 'text') return
+    const text = printable(delta.text)
+    this.out.write(text)
+    if (text !== '') this.#midLine = !text.endsWith('\n')
+  }
+
+  event(event: StoredEvent): void {
+    const line = this.#line(event)
+    if (line !== null) this.line(line)
+  }
+
+  line(text: string): void {
+    if (this.#midLine) this.out.write('\n')
+    this.#midLine = false
+    this.out.write(`${text}\n`)
+  }
+
+  #line(event: StoredEvent): string | null {
+    const { dim, red, green, yellow, cyan } = this.paint
+    switch (event.type) {
+      case 'tool.called':
+        return `${cyan('→')} ${event.data.tool} ${dim(printable(event.data.summary))}`
+      case 'tool.finished': {
+        const { status, files_changed, duration_ms, content } = event.data
+        if (status !== 'ok') return `  ${red('✗')} ${status}: ${printable(firstLine(content))}`
+        if (files_changed.length > 0) return `  ${green('✓')} ${dim(`changed ${printable(files_changed.join(', '))}`)}`
+        return duration_ms > 1000 ? `  ${green('✓')} ${dim(duration(duration_ms))}` : null
+      }
+      case 'tool.refused':
+        return `  ${red('✗')} ${event.data.tool} refused: ${printable(firstLine(event.data.content))}`
+      case 'run.created':
+        return event.data.sandbox.kind === 'none' ? dim(`no sandbox: ${event.data.sandbox.reason}`) : null
+      case 'model.failed':
+      case 'agent.resumed':
+      case 'context.masked':
+      case 'context.summarized':
+      case 'budget.exceeded':
+      case 'run.cancel_requested':
+        return `${yellow('!')} ${printable(summarize(event))}`
+      default:
+        return null
+    }
+  }
+
+  /** The last lines: what it came to, what it cost, and where to look. */
+  ending(result: RunResult): void {
+    const { dim, green, red, yellow, bold } = this.paint
+    const { outcome, usage } = result
+    const colour = outcome === 'completed' ? green : outcome === 'budget_exceeded' ? yellow : red
+    const tokens = usage.input_tokens + usage.output_tokens
+    const figures = [
+      `${count(result.turns)} turns`,
+      `${count(result.tool_calls)} tool calls`,
+      `${count(tokens)} tokens`,
+      duration(result.duration_ms),
+    ]
+    this.line(`${colour(bold(outcome))} ${dim(`· ${figures.join(' · ')} · retinue show ${result.run_id}`)}`)
+    if (result.reason) this.line(`  ${printable(result.reason)}`)
+  }
+}
+
+function firstLine(text: string): string {
+  const line = text.split('\n', 1)[0] as string
+  return line.length > 200 ? `${line.slice(0, 199)}…` : line
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { budgetFaults, MIN_WALL_MS } from '../../domain/index.js'
+import { type BudgetSettings, DEFAULTS } from './defaults.js'
+import { setting } from './setting.js'
+import type { Limits } from './surroundings.js'
+
+export function budgetSettingsSchema() {
+  const spending = (name: keyof BudgetSettings, example: number, description: string) => {
+    const amount = z.int().superRefine((value, context) => {
+      for (const message of budgetFaults({ [name]: value })) context.addIssue({ code: 'custom', message })
+    })
+    const usual = DEFAULTS.budget[name]
+    const notes = usual === null ? { default_text: 'no limit' } : { default: usual }
+    return setting(amount, description, { ...notes, examples: [example] })
+  }
+  return z.strictObject({
+    tool_calls: spending('tool_calls', 50, 'Tool calls that an agent may make.'),
+    turns: spending('turns', 20, 'Answers that an agent may take from its model.'),
+    context_tokens: spending(
+      'context_tokens',
+      64_000,
+      'Tokens that one request to the model may have; fewer where the model takes fewer.',
+    ),
+    wall_ms: spending(
+      'wall_ms',
+      600_000,
+      `Milliseconds that an agent may work, waiting for a person not counted. At least ${MIN_WALL_MS}.`,
+    ),
+    total_tokens: spending(
+      'total_tokens',
+      500_000,
+      'Tokens that an agent and all below it may use, of requests and answers together.',
+    ),
+  })
+}
+
+export function limitsSettingsSchema(limits: Limits) {
+  const limit = (name: keyof Limits, least: number, most: number, description: string) =>
+    setting(z.int().min(least).max(most), description, { default: limits[name], examples: [limits[name]] })
+  return z.strictObject({
+    output_chars: limit(
+      'output_chars',
+      1000,
+      1_000_000,
+      'Characters of an output that reach the model; the rest is kept and can be read later.',
+    ),
+    read_bytes: limit('read_bytes', 1024, 100 * 1024 * 1024, 'The largest file that can be read, in bytes.'),
+    read_lines: limit('read_lines', 10, 100_000, 'Lines that one reading of a file shows.'),
+    find_results: limit('find_results', 10, 10_000, 'Paths that one search for files gives.'),
+    search_results: limit('search_results', 10, 10_000, 'Lines that one search in files gives.'),
+    command_timeout_ms: limit(
+      'command_timeout_ms',
+      1000,
+      86_400_000,
+      'Milliseconds that a command may run when the agent does not say.',
+    ),
+    command_max_timeout_ms: limit(
+      'command_max_timeout_ms',
+      1000,
+      86_400_000,
+      'The most milliseconds that an agent may ask for a command.',
+    ),
+    command_output_bytes: limit(
+      'command_output_bytes',
+      1024,
+      100 * 1024 * 1024,
+      'Bytes of the output of a command that are kept: the first and the last half of them.',
+    ),
+  })
+}

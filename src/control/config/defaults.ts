@@ -1,0 +1,25 @@
+import { isAbsolute, join } from 'node:path'
+import { type Budget, type Mode, ROOT_BUDGET } from '../../domain/index.js'
+
+/** The part of a budget that configuration can set. */
+export type BudgetSettings = Pick<Budget, 'tool_calls' | 'turns' | 'context_tokens' | 'wall_ms' | 'total_tokens'>
+
+const { tool_calls, turns, context_tokens, wall_ms, total_tokens } = ROOT_BUDGET
+
+/** What holds where no file says otherwise. The schema's documentation and resolveConfig both read it from here. */
+export const DEFAULTS = {
+  mode: 'normal' as Mode,
+  budget: { tool_calls, turns, context_tokens, wall_ms, total_tokens } as BudgetSettings,
+  /** The first of them that exists. */
+  instructions: ['AGENTS.md', 'CLAUDE.md'],
+  retry: { max_attempts: 5 },
+  model_timeout_ms: 600_000,
+  idle_timeout_ms: 120_000,
+  store: '.retinue/retinue.db',
+}
+
+/** The folder that holds `retinue/config.yaml`. A relative XDG_CONFIG_HOME is to be ignored, says its specification. */
+export function configHome(env: { XDG_CONFIG_HOME?: string | undefined }, home: string): string {
+  const given = env.XDG_CONFIG_HOME
+  return given && isAbsolute(given) ? given : join(home, '.config')
+}

@@ -1,0 +1,91 @@
+import { join } from 'node:path'
+import type { z } from 'zod'
+import { type ReadFile, readEither } from './either.js'
+import { inFileOrder, type Problem } from './problem.js'
+import { type ResolvedConfig, resolveConfig } from './resolve.js'
+import { type Config, createConfigSchema } from './schema.js'
+import type { Places, Surroundings } from './surroundings.js'
+import { isTrusted, storeFault, trustFaults } from './trust.js'
+
+export type Origin = 'project' | 'user' | 'default'
+
+export type LoadOptions<P> = Places & {
+  /** The folder that holds `retinue/config.yaml`. */
+  config_home: string
+  read: ReadFile
+  surroundings: Surroundings<P>
+}
+
+export type LoadedConfig<P> =
+  | {
+      ok: true
+      config: ResolvedConfig<P>
+      /** What each file said, the user's first: resolveConfig takes them again, with flags as one more. */
+      files: Config<P>[]
+      sources: { file: string; keys: string[] }[]
+      /** Whether the project's file could widen what holds without it. */
+      trusted: boolean
+      /** Where a setting such as `model` or `budget.turns` comes from. */
+      origin: (path: string) => Origin
+    }
+  | { ok: false; problems: Problem[] }
+
+/** Reads the user's and the project's file. All problems of both are reported at once. */
+export async function loadConfig<P>(options: LoadOptions<P>): Promise<LoadedConfig<P>> {
+  const { surroundings, project_dir, home } = options
+  const places = { project_dir, home }
+  // Made at most once, and not at all where there is no file: it costs some milliseconds of every start.
+  let made: z.ZodType<Config<P>> | undefined
+  const schema = () => {
+    made ??= createConfigSchema(surroundings)
+    return made
+  }
+  const [user, project] = await Promise.all([
+    readEither(options.read, join(options.config_home, 'retinue'), 'config', schema),
+    readEither(options.read, project_dir, 'retinue', schema),
+  ])
+  const problems = [...user.problems, ...project.problems]
+
+  const trusted = isTrusted(user.config, places)
+  // With a user's file that cannot be read, nobody knows what the project's may say.
+  if (user.problems.length === 0) {
+    const without = resolveConfig([user.config], surroundings, places)
+    const trust = { trusted, user_file: user.file, places }
+    problems.push(...trustFaults(project.config, user.config, without, trust).map(project.problem))
+  }
+  const files = [user.config, project.config]
+  const config = resolveConfig(files, surroundings, places)
+  for (const { keys, message } of crossFaults(config, places)) {
+    const [source, key] =
+      [project, user].flatMap((s) => keys.filter((k) => sets(s, k)).map((k) => [s, k] as const))[0] ?? []
+    if (source && key) problems.push(source.problem({ path: key.split('.'), at: 'value', message, nearest: null }))
+  }
+
+  if (problems.length > 0) return { ok: false, problems: inFileOrder(problems) }
+  const sources = [user, project].filter((source) => source.found)
+  return {
+    ok: true,
+    config,
+    files,
+    sources: sources.map(({ file, keys }) => ({ file, keys })),
+    trusted,
+    origin: (path) => (sets(project, path) ? 'project' : sets(user, path) ? 'user' : 'default'),
+  }
+}
+
+/** What can only be seen when all files and the defaults are together, with the settings that could be the cause. */
+function crossFaults(config: ResolvedConfig, places: Places): { keys: string[]; message: string }[] {
+  const faults: { keys: string[]; message: string }[] = []
+  const { command_timeout_ms: usual, command_max_timeout_ms: most } = config.limits
+  if (usual > most) {
+    const message = `command_timeout_ms (${usual}) is over command_max_timeout_ms (${most})`
+    faults.push({ keys: ['limits.command_timeout_ms', 'limits.command_max_timeout_ms'], message })
+  }
+  const store = storeFault(config.store, places)
+  if (store) faults.push({ keys: ['store'], message: store })
+  return faults
+}
+
+function sets({ keys }: { keys: readonly string[] }, path: string): boolean {
+  return keys.some((key) => key === path || key.startsWith(`${path}.`))
+}

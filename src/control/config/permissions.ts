@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import type { Decision } from '../../domain/index.js'
+import { workspacePathFault } from './paths.js'
+import { checked, named, setting } from './setting.js'
+import type { ToolName } from './surroundings.js'
+import { readRule, readTool } from './tools.js'
+
+export function permissionsSettingsSchema(tools: readonly ToolName[]) {
+  const rules = (decision: Decision) =>
+    z.array(
+      named((text) => {
+        const read = readRule(decision, text, tools)
+        return read.ok ? null : read.fault
+      }),
+    )
+  const paths = z.array(checked(workspacePathFault))
+  return z.strictObject({
+    allow: setting(
+      rules('allow'),
+      'Calls that are not asked about, as `tool` or `tool(pattern)`. A pattern is matched word by word against a ' +
+        'command, and as a glob against the paths of every other tool.',
+      { default_text: 'none', examples: [['run_command(git diff *)', 'write_file(docs/**)']] },
+    ),
+    ask: setting(
+      rules('ask'),
+      'Calls that a person is asked about, whatever `allow` and the mode say; `plan` mode still refuses what it refuses.',
+      {
+        default_text: 'none',
+        examples: [['run_command(git push *)']],
+      },
+    ),
+    deny: setting(rules('deny'), 'Calls that are refused, whatever the mode, `allow` and `ask` say.', {
+      default_text: 'none',
+      examples: [['run_command(rm *)', 'read_file(**/.env)']],
+    }),
+    read_paths: setting(paths, 'Globs of the files that agents may read. An empty list: none.', {
+      default_text: 'the whole workspace',
+      examples: [['src', 'docs/**/*.md']],
+    }),
+    write_paths: setting(paths, 'Globs of the files that agents may write. An empty list: none.', {
+      default_text: 'the whole workspace',
+      examples: [['src', 'test']],
+    }),
+    tools: setting(
+      z.array(
+        named((name) => {
+          const read = readTool(name, tools)
+          return read.ok ? null : read.fault
+        }),
+      ),
+      'The tools that agents have. An empty list: none.',
+      { default_text: 'all', examples: [['read_file', 'write_file', 'run_command']] },
+    ),
+  })
+}

@@ -1,0 +1,87 @@
+import { join } from 'node:path'
+import { MODES, type Mode } from '../../domain/index.js'
+import type { Fault } from './explain.js'
+import { isWithin, machinePath } from './paths.js'
+import type { ResolvedConfig } from './resolve.js'
+import type { Config } from './schema.js'
+import type { Places } from './surroundings.js'
+
+/** Whether the person has listed the project's folder. A folder above it does not count: it may hold strangers' too. */
+export function isTrusted(user: Config, places: Places): boolean {
+  return (user.trusted_projects ?? []).some((folder) => machinePath(folder, places) === machinePath('.', places))
+}
+
+/**
+ * What a project's file says that it may not say. It may come from a stranger, with the repository, so unless it is
+ * trusted it can only narrow what holds without it: a wider mode, further allow rules, a larger budget, a place to send
+ * requests to and a place to write outside the folder are refused.
+ */
+export function trustFaults(
+  project: Config,
+  user: Config,
+  without: ResolvedConfig,
+  trust: { trusted: boolean; user_file: string; places: Places },
+): Fault[] {
+  const faults: Fault[] = []
+  const refuse = (path: Fault['path'], message: string, at: Fault['at'] = 'value') =>
+    faults.push({ path, at, message, nearest: null })
+  if (project.trusted_projects !== undefined) {
+    refuse(['trusted_projects'], `trusted_projects is for your own file: ${trust.user_file}`, 'key')
+  }
+  if (trust.trusted) return faults
+
+  const remedy = `say it in ${trust.user_file}, or list this folder there under trusted_projects`
+  if (project.mode && isWider(project.mode, without.mode)) {
+    refuse(['mode'], `a project's file cannot widen the mode from ${without.mode} to ${project.mode}: ${remedy}`)
+  }
+  for (const [i, rule] of (project.permissions?.allow ?? []).entries()) {
+    if (user.permissions?.allow?.includes(rule)) continue
+    refuse(['permissions', 'allow', i], `a project's file cannot allow ${rule}: ${remedy}`)
+  }
+  for (const [name, asked] of Object.entries(project.budget ?? {})) {
+    const limit = without.budget[name as keyof ResolvedConfig['budget']]
+    if (asked === undefined || limit === null || asked <= limit) continue
+    refuse(['budget', name], `a project's file cannot raise ${name} from ${limit} to ${asked}: ${remedy}`)
+  }
+  for (const [name, provider] of Object.entries(project.providers ?? {})) {
+    const reason = providerFault(provider, user.providers !== undefined && Object.hasOwn(user.providers, name))
+    if (reason) refuse(['providers', name], `a project's file cannot set provider ${name}, ${reason}: ${remedy}`, 'key')
+  }
+  if (project.store !== undefined && !isWithin(trust.places.project_dir, machinePath(project.store, trust.places))) {
+    refuse(['store'], `a project's file cannot put the store outside its folder: ${remedy}`)
+  }
+  return faults
+}
+
+/** A log that agents could write would prove nothing, and inside the project only .retinue is out of their reach. */
+export function storeFault(store: string, { project_dir }: Places): string | null {
+  if (!isWithin(project_dir, store)) return null
+  const folder = join(project_dir, '.retinue')
+  if (store !== folder && isWithin(folder, store)) return null
+  return 'store must be a file below .retinue, or outside the project folder'
+}
+
+function isWider(mode: Mode, than: Mode): boolean {
+  return MODES.indexOf(mode) > MODES.indexOf(than)
+}
+
+/** Keys of a provider that can carry nothing of the person's away. Whatever is added to providers is not among them. */
+const HARMLESS = ['type', 'base_url', 'context_window', 'idle_timeout_ms']
+
+/** Why a provider could take the person's key or words to a place they did not choose, or null. */
+function providerFault(provider: unknown, isUsers: boolean): string | null {
+  if (isUsers) return 'which is in your own file'
+  const settings = new Map(Object.entries(Object(provider)).filter(([, value]) => value !== undefined))
+  const harmful = [...settings.keys()].find((key) => !HARMLESS.includes(key))
+  if (harmful) return `which has ${harmful}`
+  // The other types find the person's key by themselves.
+  if (settings.get('type') !== 'openai-compatible') return 'which is not openai-compatible'
+  return isLoopback(settings.get('base_url')) ? null : 'which is not on this machine'
+}
+
+function isLoopback(url: unknown): boolean {
+  if (typeof url !== 'string' || !URL.canParse(url)) return false
+  const { protocol, hostname } = new URL(url)
+  const isHttp = protocol === 'http:' || protocol === 'https:'
+  return isHttp && (hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname))
+}

@@ -1,0 +1,128 @@
+import type { Authority } from './authority.js'
+import { type Budget, budgetFaults, withDefaults } from './budget.js'
+import type { Adjustment, Contract, ModelSource } from './contract.js'
+import type { Mode } from './modes.js'
+import type { Rule } from './rules.js'
+
+/** Limits of a root agent that nobody asked otherwise of. Generous, and there: a run never has none. */
+export const ROOT_BUDGET: Budget = {
+  tool_calls: 300,
+  turns: 150,
+  context_tokens: 120_000,
+  wall_ms: 60 * 60 * 1000,
+  total_tokens: 5_000_000,
+  cost_usd: null,
+  sub_agents: 0,
+}
+
+export type RootRequest = {
+  run_id: string
+  task: string
+  prompt_digest: string
+  model: { provider: string; model: string; source: ModelSource; window: number | null }
+  mode: Mode
+  rules: Rule[]
+  /** Every tool there is. */
+  known_tools: string[]
+  /** Absent: all of them. Empty: none. */
+  tools?: string[]
+  /** Layers of globs; absent: all of the workspace. */
+  read_paths?: string[][]
+  write_paths?: string[][]
+  budget: Partial<Budget>
+  can_ask_person: boolean
+  /** The commit the workspace is at, null outside git. */
+  base: string | null
+}
+
+export type RootContract = { ok: true; contract: Contract } | { ok: false; faults: string[] }
+
+/** The contract of a run's root agent: what a person or program asked for, over the defaults. Pure. */
+export function rootContract(request: RootRequest): RootContract {
+  const faults = budgetFaults(request.budget)
+  const unknown = (request.tools ?? []).filter((tool) => !request.known_tools.includes(tool))
+  if (unknown.length > 0)
+    faults.push(`unknown tools: ${unknown.join(', ')}; there are ${request.known_tools.join(', ')}`)
+  if (faults.length > 0) return { ok: false, faults }
+
+  const adjustments: Adjustment[] = []
+  const budget = withDefaults(ROOT_BUDGET, request.budget)
+  const { window } = request.model
+  if (window !== null && budget.context_tokens > window) {
+    const reason = `${request.model.model} takes no more`
+    if (request.budget.context_tokens !== undefined) {
+      const asked = String(budget.context_tokens)
+      adjustments.push({ field: 'execution.budget.context_tokens', asked, given: String(window), reason })
+    }
+    budget.context_tokens = window
+  }
+  return {
+    ok: true,
+    contract: {
+      version: 1,
+      parent: {
+        run_id: request.run_id,
+        agent_id: null,
+        depth: 0,
+        step_idx: 0,
+        task_prompt: request.task,
+        goal_summary: request.task,
+      },
+      agent: { handle: null, profile_id: null, profile_digest: null, prompt_digest: request.prompt_digest },
+      step: { title: firstLine(request.task), description: request.task, success_criteria: [] },
+      permissions: rootAuthority(request),
+      model: {
+        provider: request.model.provider,
+        model: request.model.model,
+        source: request.model.source,
+        allowed: [`${request.model.provider}/${request.model.model}`],
+      },
+      execution: { attempt_timeout_ms: budget.wall_ms, max_retries: 0, close_on_completion: true, budget },
+      workspace: { isolation: 'shared', base: request.base, owns: ['**'] },
+      outputs: { report_format: 'markdown', report_path_pattern: null },
+      adjustments,
+    },
+  }
+}
+
+export function rootAuthority(
+  request: Pick<
+    RootRequest,
+    'mode' | 'rules' | 'known_tools' | 'tools' | 'read_paths' | 'write_paths' | 'can_ask_person'
+  >,
+): Authority {
+  return {
+    mode: request.mode,
+    allowed_tools: request.tools ?? request.known_tools,
+    allowed_skills: [],
+    allowed_mcp_servers: [],
+    read_paths: request.read_paths ?? [['**']],
+    write_paths: request.write_paths ?? [['**']],
+    rules: [{ mode: request.mode, rules: request.rules }],
+    network: 'all',
+    can_ask_person: request.can_ask_person,
+    can_spawn_children: false,
+    max_delegation_depth: 0,
+  }
+}
+
+/** What of a contract this runtime could not hold an agent to. Such a contract is refused, not bent. */
+export function unenforceable(contract: Contract, sandbox: string): string[] {
+  const faults: string[] = []
+  const { permissions, workspace, execution } = contract
+  const runsCommands = permissions.allowed_tools.includes('run_command')
+  if (permissions.network === 'none' && runsCommands && sandbox === 'none') {
+    faults.push(
+      'network: none cannot be enforced on commands without a sandbox; take run_command away or allow the network',
+    )
+  }
+  if (workspace.isolation !== 'shared') faults.push(`workspace isolation ${workspace.isolation} is not available`)
+  if (permissions.can_spawn_children) faults.push('delegation is not available')
+  if (execution.budget.cost_usd !== null) faults.push('cost_usd cannot be enforced without prices')
+  return faults
+}
+
+function firstLine(text: string): string {
+  const line = (text.split('\n', 1)[0] as string).trim()
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line
+}

@@ -1,0 +1,75 @@
+import type { Fault, GitFault, Processes } from './host.js'
+import { fault } from './paths.js'
+
+/**
+ * Everything in a configuration that would run a program, open an editor, sign, fetch, or change how the output
+ * reads. Filters (`filter.*.clean`) cannot be turned off this way: they run as the repository's owner set them.
+ */
+const SETTINGS = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.pager=cat',
+  'core.editor=true',
+  'core.quotePath=false',
+  'commit.gpgSign=false',
+  'commit.verbose=false',
+  'log.showSignature=false',
+  'protocol.allow=never',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'status.relativePaths=true',
+  'status.submoduleSummary=false',
+  'color.ui=false',
+  'advice.addEmbeddedRepo=false',
+].flatMap((setting) => ['-c', setting])
+
+const ENVIRONMENT = {
+  // A look at the repository must not wait for, or leave behind, a lock.
+  GIT_OPTIONAL_LOCKS: '0',
+  LC_ALL: 'C',
+}
+
+/** Paths that come from outside mean what they say: no wildcards, no pathspec magic. */
+export const LITERAL = { GIT_LITERAL_PATHSPECS: '1' }
+
+const TIMEOUT_MS = 30_000
+const MAX_OUTPUT = 8 * 1024 * 1024
+
+export type GitOptions = {
+  stdin?: string
+  env?: Record<string, string>
+  /** Exit codes other than 0 that are answers and not failures. */
+  answers?: number[]
+}
+
+export type GitRun = { ok: true; stdout: string; exit_code: number; whole: boolean } | Fault<GitFault>
+
+/** The git command in one folder, with the git directory named once it is known. */
+export class GitCommand {
+  constructor(
+    private readonly processes: Processes,
+    private readonly cwd: string,
+    private readonly repository?: { git_dir: string; work_tree: string },
+  ) {}
+
+  async run(args: string[], options: GitOptions = {}): Promise<GitRun> {
+    const where = this.repository
+      ? [`--git-dir=${this.repository.git_dir}`, `--work-tree=${this.repository.work_tree}`]
+      : []
+    const result = await this.processes.run({
+      command: ['git', ...where, ...SETTINGS, ...args],
+      cwd: this.cwd,
+      env: { ...ENVIRONMENT, ...options.env },
+      stdin: options.stdin ?? '',
+      timeout_ms: TIMEOUT_MS,
+      max_output_bytes: MAX_OUTPUT,
+    })
+    const code = result.exit_code
+    if (result.status === 'exited' && code !== null && (code === 0 || options.answers?.includes(code))) {
+      return { ok: true, stdout: result.stdout, exit_code: code, whole: result.dropped_bytes === 0 }
+    }
+    if (result.status === 'timeout') return fault('failed', `git ${args[0]} took longer than ${TIMEOUT_MS / 1000} s`)
+    const said = (result.message ?? result.output.trim()) || `it ended with ${result.exit_code ?? result.signal}`
+    return fault('failed', `git ${args[0]}: ${said}`)
+  }
+}

@@ -1,0 +1,27 @@
+import { realpath } from 'node:fs/promises'
+import { commandEnvironment } from './environment.js'
+import { GitCommand } from './git-command.js'
+import type { Git, Processes } from './host.js'
+import { findProgram } from './launch.js'
+import type { Locks } from './locks.js'
+import { fault, isInside } from './paths.js'
+import { createRepository } from './repository.js'
+
+export function createGit(processes: Processes, locks: Locks): Git {
+  return {
+    async open(folder) {
+      const root = await realpath(folder).catch(() => null)
+      if (root === null) return fault('not_a_repository', `${folder} does not exist`)
+      if (findProgram('git', { cwd: root, path: commandEnvironment().PATH ?? '' }) === null) {
+        return fault('git_missing', 'git is not installed, or not on the PATH')
+      }
+      // The only time that git may look for the repository itself, and the only time that a `.git` file is followed.
+      const command = new GitCommand(processes, root)
+      const found = await command.run(['rev-parse', '--absolute-git-dir', '--show-toplevel'])
+      if (!found.ok) return fault('not_a_repository', `${folder} is in no work tree of git: ${found.message}`)
+      const [git_dir = '', work_tree = ''] = found.stdout.split('\n')
+      if (!isInside(work_tree, root)) return fault('not_a_repository', `${folder} is not in the work tree ${work_tree}`)
+      return { ok: true, repository: createRepository({ processes, locks, git_dir, work_tree, folder: root }) }
+    },
+  }
+}

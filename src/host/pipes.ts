@@ -1,0 +1,81 @@
+import { execFile } from 'node:child_process'
+import { closeSync, constants, openSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+/** Two ends of a pipe, as file descriptors. Whoever takes it closes both. */
+export type Pipe = { read: number; write: number }
+
+const BATCH = 32
+
+/**
+ * Real pipes for the output of commands. What Node makes for a child's stdio are sockets, which cannot be opened by
+ * name: a command's `echo oops > /dev/stderr` would fail. Node cannot make pipes, so `mkfifo` does, some at a time.
+ */
+export class Pipes {
+  readonly #spare: Pipe[] = []
+  #filling: Promise<boolean> | null = null
+
+  /** null where no pipes can be made. */
+  async take(): Promise<Pipe | null> {
+    for (;;) {
+      const pipe = this.#spare.pop()
+      if (pipe) return pipe
+      this.#filling ??= this.#fill().then((filled) => {
+        // A system without mkfifo has none the next time either.
+        if (filled) this.#filling = null
+        return filled
+      })
+      if (!(await this.#filling)) return null
+    }
+  }
+
+  async #fill(): Promise<boolean> {
+    let folder: string | null = null
+    try {
+      folder = await mkdtemp(join(tmpdir(), 'retinue-pipes-'))
+      const paths = Array.from({ length: BATCH }, (_, i) => join(folder ?? '', String(i)))
+      await promisify(execFile)('mkfifo', ['-m', '600', ...paths])
+      for (const path of paths) this.#spare.push(openPipe(path))
+      return true
+    } catch {
+      return false
+    } finally {
+      // Open pipes need no names, and nothing is left behind when this process is killed.
+      if (folder !== null) await rm(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+/** The reader must not wait for a writer; then the writer finds the reader there, and its end blocks as usual. */
+function openPipe(path: string): Pipe {
+  const read = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  try {
+    return { read, write: openSync(path, constants.O_WRONLY) }
+  } catch (error) {
+    closeSync(read)
+    throw error
+  }
+}
+
+/** Reads a pipe to its end through one buffer that is used again and again. */
+export function readPipe(fd: number, onChunk: (chunk: Buffer) => void): Socket {
+  const buffer = Buffer.allocUnsafe(64 * 1024)
+  // `onread` is documented for connections; the constructor takes it too, but its types do not say so.
+  const options = {
+    fd,
+    readable: true,
+    writable: false,
+    onread: {
+      buffer,
+      callback: (bytes: number) => {
+        onChunk(buffer.subarray(0, bytes))
+        return true
+      },
+    },
+  }
+  return new Socket(options).resume()
+}

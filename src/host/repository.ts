@@ -1,0 +1,99 @@
+import { resolve } from 'node:path'
+import { isProtected } from '../domain/index.js'
+import { commitPaths } from './commit.js'
+import { GitCommand, type GitRun, LITERAL } from './git-command.js'
+import type { Fault, GitFault, GitResult, Processes, Repository } from './host.js'
+import type { Locks } from './locks.js'
+import { fault, isInside, relativeTo, TEMPORARY } from './paths.js'
+
+export type RepositoryParts = {
+  processes: Processes
+  locks: Locks
+  git_dir: string
+  work_tree: string
+  /** The folder it was opened for: paths are relative to it, and nothing outside it is shown or committed. */
+  folder: string
+}
+
+/** What belongs to Retinue is no work of anybody's. */
+const NOT_OURS = [':(exclude,glob)**/.retinue', ':(exclude,glob)**/.retinue/**', `:(exclude,glob)**/${TEMPORARY}*`]
+
+const DIFF = ['--no-ext-diff', '--no-textconv', '--no-color', '--submodule=short', '--src-prefix=a/', '--dst-prefix=b/']
+
+export function createRepository(parts: RepositoryParts): Repository {
+  const { processes, locks, git_dir, work_tree, folder } = parts
+  const git = new GitCommand(processes, folder, { git_dir, work_tree })
+
+  const repository: Repository = {
+    git_dir,
+    work_tree,
+
+    async head() {
+      const [commit, branch] = await Promise.all([
+        git.run(['rev-parse', '--quiet', '--verify', 'HEAD^{commit}'], { answers: [1] }),
+        git.run(['symbolic-ref', '--quiet', '--short', 'HEAD'], { answers: [1] }),
+      ])
+      if (!commit.ok) return commit
+      if (!branch.ok) return branch
+      return { ok: true, commit: commit.stdout.trim() || null, branch: branch.stdout.trim() || null }
+    },
+
+    async status() {
+      return text(await git.run(['status', '--short', '--branch', '--untracked-files=normal', '--', '.', ...NOT_OURS]))
+    },
+
+    async diff({ staged, ref, paths }) {
+      const wrong = wrongRef(ref) ?? wrongPath(paths)
+      if (wrong) return wrong
+      const args = ['diff', ...DIFF, '--relative', ...(staged ? ['--cached'] : []), ...(ref ? [ref] : []), '--']
+      if (paths === undefined) return text(await git.run([...args, '.', ...NOT_OURS]))
+      return text(await git.run([...args, ...paths], { env: LITERAL }))
+    },
+
+    async log({ limit, path }) {
+      const wrong = wrongPath(path === undefined ? [] : [path])
+      if (wrong) return wrong
+      const head = await repository.head()
+      if (!head.ok) return head
+      if (head.commit === null) return { ok: true, text: '' }
+      const args = ['log', `--max-count=${limit}`, '--no-color', '--no-show-signature', '--date=iso-strict']
+      const scope = path ?? (folder === work_tree ? null : '.')
+      return text(
+        await git.run([...args, '--format=%h %ad %an: %s', '--', ...(scope === null ? [] : [scope])], { env: LITERAL }),
+      )
+    },
+
+    async commit({ message, paths }) {
+      const wrong = wrongPath(paths)
+      if (wrong) return wrong
+      const inTree = (paths ?? ['.']).map((path) => relativeTo(work_tree, resolve(folder, path)))
+      const fromTop = new GitCommand(processes, work_tree, { git_dir, work_tree })
+      // Two commits at once would find each other's lock on the index.
+      return locks.run(git_dir, () => commitPaths(fromTop, message, inTree, paths !== undefined))
+    },
+  }
+  return repository
+
+  function wrongPath(paths: string[] | undefined): Fault<GitFault> | null {
+    for (const path of paths ?? []) {
+      const absolute = resolve(folder, path)
+      if (path.includes('\0') || !isInside(folder, absolute)) {
+        return fault('failed', `${JSON.stringify(path)} is outside ${folder}`)
+      }
+      if (isProtected(relativeTo(folder, absolute))) {
+        return fault('failed', `${JSON.stringify(path)} belongs to git or Retinue`)
+      }
+    }
+    return null
+  }
+}
+
+/** Commits, branches and ranges of them. A `:` would name a file, a `-` an option. */
+function wrongRef(ref: string | undefined): Fault<GitFault> | null {
+  if (ref === undefined || /^[^-:\s\0][^:\s\0]*$/.test(ref)) return null
+  return fault('failed', `${JSON.stringify(ref)} is not a commit, a branch or a range of them`)
+}
+
+function text(run: GitRun): GitResult<{ text: string }> {
+  return run.ok ? { ok: true, text: run.stdout } : run
+}

@@ -1,0 +1,208 @@
+import {
+  APICallError,
+  JSONParseError,
+  type LanguageModelV3FinishReason,
+  LoadAPIKeyError,
+  TypeValidationError,
+} from '@ai-sdk/provider'
+import type { ModelError } from './model.js'
+import { isOverflow, kindOfType, readBody, type Said } from './provider-error.js'
+import { retryAfter } from './retry-after.js'
+
+/** What a message about a failed call may say of the call. */
+export type FaultSubject = {
+  name: string
+  host: string | null
+  key_env: string | null
+  secrets: readonly string[]
+}
+
+type Code = ModelError['code']
+const MAX_MESSAGE = 500
+const MAX_SAID = 300
+
+export function aborted(about: FaultSubject): ModelError {
+  return fault('aborted', `the call to ${about.name} was cancelled`, about)
+}
+
+export function stalled(idle_timeout_ms: number, about: FaultSubject): ModelError {
+  const seconds = Math.round(idle_timeout_ms / 100) / 10
+  return fault(
+    'network',
+    `${about.name} sent nothing for ${seconds} s; the stream was given up (idle_timeout_ms)`,
+    about,
+  )
+}
+
+export function cutShort(about: FaultSubject): ModelError {
+  return fault('network', `the stream of ${about.name} ended before the answer was complete`, about)
+}
+
+export function endedWithError(raw: string | undefined, about: FaultSubject): ModelError {
+  return fault('bad_output', `${about.name} ended its answer with an error (${raw ?? 'no reason given'})`, about)
+}
+
+export function nothingSaid(finish: LanguageModelV3FinishReason, dropped: boolean, about: FaultSubject): ModelError {
+  if (finish.unified === 'content-filter') {
+    const reason = finish.raw ?? 'no reason given'
+    return fault('bad_request', `the content filter of ${about.name} held the answer back (${reason})`, about)
+  }
+  const why = dropped
+    ? 'it called tools where it was told not to'
+    : finish.unified === 'length'
+      ? 'the output tokens were used up before it wrote anything; raise max_output_tokens'
+      : 'no text and no tool calls'
+  return fault('bad_output', `${about.name} gave an empty answer: ${why}`, about)
+}
+
+/** Whatever the SDK threw, or put into a stream, as one of our faults. */
+export function toFault(error: unknown, about: FaultSubject): ModelError {
+  if (LoadAPIKeyError.isInstance(error)) return fault('auth', `no key for ${about.name}${checkKey(about)}`, about)
+  const given = statusOf(error)
+  const answered = given !== null && given >= 200 && given < 300
+  const status = answered ? null : given
+  const said = readBody(bodyOf(error))
+  // An error may come with status 200, in a stream or as a body that the SDK does not take for an error.
+  if (status === null && !said.is_error) {
+    if (endedEarly(error)) return cutShort(about)
+    if (isUnreadable(error)) {
+      return fault('bad_output', `${about.name} sent something that is not an answer: ${unreadable(error)}`, about)
+    }
+    if (answered) {
+      return fault(
+        'network',
+        `the connection to ${about.name} broke off in the middle of the answer: ${root(error)}`,
+        about,
+      )
+    }
+    if (isNetwork(error)) return fault('network', `cannot reach ${about.host ?? about.name}: ${root(error)}`, about)
+  }
+  const code = codeOf(status, said)
+  const text = said.text || (error instanceof Error ? error.message : '') || 'no reason given'
+  const waits = code === 'rate_limited' || code === 'overloaded'
+  return fault(code, describe(code, status, text, about), about, waits ? retryAfter(headersOf(error), said) : null)
+}
+
+function codeOf(status: number | null, said: Said): Code {
+  const kind = kindOfType(said)
+  if (isOverflow(said, status)) return 'context_overflow'
+  if (kind === 'auth' || kind === 'quota') return 'auth'
+  // OpenAI gives a failed response as 400, Anthropic an error inside a stream as 500: what they call it is truer.
+  if (kind && (status === null || status === 400 || status === 500)) return kind
+  if (status === null) return 'bad_output'
+  if (status === 429) return 'rate_limited'
+  if (status === 401 || status === 403 || status === 402) return 'auth'
+  if (status === 408 || (status >= 500 && status !== 501)) return 'overloaded'
+  return 'bad_request'
+}
+
+function describe(code: Code, status: number | null, text: string, about: FaultSubject): string {
+  const where = status === null ? about.name : `${about.name} (HTTP ${status})`
+  const said = shorten(text, MAX_SAID)
+  switch (code) {
+    case 'rate_limited':
+      return `${where}: rate limited: ${said}`
+    case 'overloaded':
+      return `${where}: overloaded or failing: ${said}`
+    case 'auth':
+      return `${where}: not allowed: ${said}${checkKey(about)}`
+    case 'context_overflow':
+      return `${where}: the request is larger than the model takes: ${said}`
+    case 'bad_request':
+      return status === 404
+        ? `${where}: not found: ${said}; check the name of the model${about.host ? ` and the base URL (${about.host})` : ''}`
+        : `${where}: refused the request: ${said}`
+    default:
+      return `${where}: ${said}`
+  }
+}
+
+function checkKey(about: FaultSubject): string {
+  return about.key_env ? `; check ${about.key_env}` : ''
+}
+
+function fault(code: Code, message: string, about: FaultSubject, retry_after_ms: number | null = null): ModelError {
+  return { ok: false, code, message: shorten(redact(message, about.secrets), MAX_MESSAGE), retry_after_ms }
+}
+
+/** Providers quote keys in what they say about them. */
+function redact(message: string, secrets: readonly string[]): string {
+  let text = message
+  for (const secret of secrets) if (secret.length >= 4) text = text.replaceAll(secret, '***')
+  return text.replace(/\b(sk-|AIza|Bearer )[\w*.-]{6,}/g, '$1***')
+}
+
+function shorten(text: string, max: number): string {
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length > max ? `${line.slice(0, max - 1)}…` : line
+}
+
+function statusOf(error: unknown): number | null {
+  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return null
+  return typeof error.statusCode === 'number' ? error.statusCode : null
+}
+
+function headersOf(error: unknown): Record<string, string> {
+  return (APICallError.isInstance(error) && error.responseHeaders) || {}
+}
+
+function bodyOf(error: unknown): unknown {
+  if (APICallError.isInstance(error)) return error.responseBody ?? error.data
+  if (TypeValidationError.isInstance(error)) return error.value
+  return error instanceof Error ? undefined : error
+}
+
+function* causes(error: unknown): Generator<Error> {
+  let current = error
+  for (let depth = 0; current instanceof Error && depth < 8; depth++) {
+    yield current
+    current = current.cause
+  }
+}
+
+function isUnreadable(error: unknown): boolean {
+  for (const cause of causes(error)) {
+    if (JSONParseError.isInstance(cause) || TypeValidationError.isInstance(cause)) return true
+    if (cause.name === 'AI_InvalidResponseDataError' || cause.name === 'AI_EmptyResponseBodyError') return true
+  }
+  return false
+}
+
+function unreadable(error: unknown): string {
+  const body = APICallError.isInstance(error) ? (error.responseBody ?? '') : ''
+  if (/^\s*</.test(body)) return 'a web page; check the base URL'
+  if (body !== '') return `"${shorten(body, 120)}"`
+  for (const cause of causes(error)) if (JSONParseError.isInstance(cause)) return `"${shorten(cause.text, 120)}"`
+  return shorten(root(error), 200)
+}
+
+/** The SDK's own message for a stream of a compatible server that was cut. */
+function endedEarly(error: unknown): boolean {
+  return error instanceof Error && /ended without a finish reason/.test(error.message)
+}
+
+function isNetwork(error: unknown): boolean {
+  if (APICallError.isInstance(error)) return true
+  for (const cause of causes(error)) {
+    if (cause.name === 'AbortError' || cause.name === 'TimeoutError') return true
+    if (
+      'code' in cause &&
+      typeof cause.code === 'string' &&
+      /^(E[A-Z]+|UND_ERR|CERT|DEPTH|SELF|UNABLE)/.test(cause.code)
+    )
+      return true
+    if (cause instanceof TypeError && /fetch failed|terminated|network/i.test(cause.message)) return true
+  }
+  return false
+}
+
+/** The innermost message, which is the one that names the trouble. */
+function root(error: unknown): string {
+  let message = ''
+  for (const cause of causes(error)) {
+    const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
+    const text = cause.message || code
+    if (text) message = code && !text.includes(code) ? `${text} (${code})` : text
+  }
+  return message || 'unknown error'
+}

@@ -1,0 +1,147 @@
+import {
+  type AgentMemory,
+  type EventData,
+  type LimitName,
+  left,
+  type Outcome,
+  type PendingCall,
+  type Purpose,
+} from '../domain/index.js'
+import { messagesToSummarize, resultsToMask } from './compaction.js'
+import { retryAfter } from './retry.js'
+
+/** What an agent does next. */
+export type Action =
+  | { kind: 'ask_model'; purpose: Purpose; attempt: number; not_before: number }
+  | { kind: 'call_tools'; calls: PendingCall[] }
+  /** A call whose intent was recorded by a process that died before its result was. */
+  | { kind: 'recover_call'; call: PendingCall; may_repeat: boolean }
+  | { kind: 'mask'; call_ids: string[]; estimated_tokens: number }
+  | { kind: 'exceed'; exceeded: EventData<'budget.exceeded'> }
+  | { kind: 'finish'; outcome: Outcome; cause: string | null; reason: string | null; text: string }
+
+/** What the decision needs besides the agent's memory. */
+export type Surroundings = {
+  now: number
+  /** When this attempt must be over. */
+  deadline: number
+  max_attempts: number
+  /** Size of the request for this purpose, in tokens. */
+  estimate: (purpose: Purpose) => number
+  /** Calls of which several may run side by side. */
+  onlyReads: (call: PendingCall) => boolean
+}
+
+/** Compaction starts before a request reaches its limit, and makes enough room not to start again soon. */
+const COMPACT_ABOVE = 0.85
+const COMPACT_TO = 0.5
+/** What an answer may need. A call that would not leave this much is not made. */
+const ANSWER_TOKENS = 1000
+
+/** Pure: the same memory in the same surroundings does the same. Start-up after a crash is nothing special. */
+export function decide(memory: AgentMemory, around: Surroundings): Action {
+  const interrupted = memory.calls.find((call) => call.intent?.interrupted && !call.result)
+  const over = memory.cancel !== null || around.now >= around.deadline
+  if (interrupted) return { kind: 'recover_call', call: interrupted, may_repeat: !over }
+  if (memory.cancel)
+    return finish(memory, 'cancelled', memory.cancel.by, `cancelled by ${memory.cancel.by}: ${memory.cancel.reason}`)
+  if (around.now >= around.deadline) return timeOut(memory, around)
+  const open = memory.calls.filter((call) => !call.result)
+  if (open.length > 0) return { kind: 'call_tools', calls: batch(open, around.onlyReads) }
+  if (memory.failure) return afterFailure(memory, around)
+  if (memory.exceeded) return report(memory, around)
+  if (answered(memory)) return finish(memory, ...verdict(memory))
+  return turn(memory, around)
+}
+
+/** The first call, and the ones after it as long as all of them only read. */
+function batch(open: PendingCall[], onlyReads: (call: PendingCall) => boolean): PendingCall[] {
+  const writer = open.findIndex((call) => !onlyReads(call))
+  return writer === -1 ? open : open.slice(0, Math.max(1, writer))
+}
+
+function turn(memory: AgentMemory, around: Surroundings): Action {
+  if (left(memory.ledger, 'turns') <= 0) return exceed(memory, 'turns')
+  const size = around.estimate('turn')
+  const limit = memory.contract.execution.budget.context_tokens
+  if (size > limit * COMPACT_ABOVE) {
+    const smaller = compact(memory, around, size - limit * COMPACT_TO)
+    if (smaller) return smaller
+    if (size > limit) return exceed(memory, 'context_tokens', size)
+  }
+  // The report that ends a spent budget must still fit into it.
+  if (left(memory.ledger, 'total_tokens') < 2 * (size + ANSWER_TOKENS)) return exceed(memory, 'total_tokens')
+  return { kind: 'ask_model', purpose: 'turn', attempt: 1, not_before: around.now }
+}
+
+/** Old tool results are masked first; when there are none left, the conversation is summarized. */
+function compact(memory: AgentMemory, around: Surroundings, tokens: number): Action | null {
+  const call_ids = resultsToMask(memory, tokens)
+  if (call_ids.length > 0) return { kind: 'mask', call_ids, estimated_tokens: around.estimate('turn') }
+  const hopeless = memory.summarized_at === memory.ledger.spent.turns || messagesToSummarize(memory) < 2
+  if (hopeless) return null
+  if (left(memory.ledger, 'total_tokens') < around.estimate('summary') + ANSWER_TOKENS)
+    return exceed(memory, 'total_tokens')
+  return { kind: 'ask_model', purpose: 'summary', attempt: 1, not_before: around.now }
+}
+
+function afterFailure(memory: AgentMemory, around: Surroundings): Action {
+  const failure = memory.failure as NonNullable<AgentMemory['failure']>
+  if (failure.code === 'context_overflow' && failure.purpose === 'turn') {
+    const smaller = compact(memory, around, around.estimate('turn') * COMPACT_TO)
+    if (smaller) return smaller
+  }
+  const retry = retryAfter(failure, around.max_attempts)
+  if (retry.again && retry.not_before < around.deadline) {
+    return { kind: 'ask_model', purpose: failure.purpose, attempt: failure.attempt + 1, not_before: retry.not_before }
+  }
+  // Without a report the work that was done is still there, and so is the reason it ended.
+  if (memory.exceeded) return finish(memory, 'budget_exceeded', memory.exceeded.limit, memory.exceeded.message)
+  const waited = retry.again ? '; the provider asks to wait until after the deadline' : ''
+  return finish(memory, 'error', failure.code, `${failure.message}${waited}`)
+}
+
+function report(memory: AgentMemory, around: Surroundings): Action {
+  const exceeded = memory.exceeded as EventData<'budget.exceeded'>
+  if (exceeded.limit === 'wall_ms') return finish(memory, 'timeout', exceeded.limit, exceeded.message)
+  const done = memory.answer?.purpose === 'report'
+  const affordable = left(memory.ledger, 'total_tokens') >= around.estimate('report') + ANSWER_TOKENS
+  if (done || !affordable || exceeded.limit === 'context_tokens') {
+    return finish(memory, 'budget_exceeded', exceeded.limit, exceeded.message)
+  }
+  return { kind: 'ask_model', purpose: 'report', attempt: 1, not_before: around.now }
+}
+
+function timeOut(memory: AgentMemory, around: Surroundings): Action {
+  if (memory.exceeded) return finish(memory, 'timeout', memory.exceeded.limit, memory.exceeded.message)
+  const { budget, attempt_timeout_ms } = memory.contract.execution
+  const allowed = Math.min(budget.wall_ms, attempt_timeout_ms)
+  const spent = memory.ledger.spent.wall_ms + Math.max(0, around.now - memory.at)
+  return {
+    kind: 'exceed',
+    exceeded: { limit: 'wall_ms', allowed, spent, message: exceededMessage('wall_ms', allowed) },
+  }
+}
+
+function exceed(memory: AgentMemory, limit: LimitName, spent = memory.ledger.spent[limit]): Action {
+  const allowed = memory.contract.execution.budget[limit] as number
+  return { kind: 'exceed', exceeded: { limit, allowed, spent, message: exceededMessage(limit, allowed) } }
+}
+
+export function exceededMessage(limit: LimitName, allowed: number): string {
+  return `The budget of ${allowed} ${limit} is used up.`
+}
+
+function answered(memory: AgentMemory): boolean {
+  const { answer } = memory
+  return answer !== null && !answer.cut && memory.messages.at(-1)?.role === 'assistant'
+}
+
+function verdict(memory: AgentMemory): [Outcome, string | null, string | null] {
+  if (memory.answer?.finish_reason !== 'content_filter') return ['completed', null, null]
+  return ['error', 'content_filter', 'the provider stopped the answer']
+}
+
+function finish(memory: AgentMemory, outcome: Outcome, cause: string | null, reason: string | null): Action {
+  return { kind: 'finish', outcome, cause, reason, text: memory.answer?.text ?? '' }
+}

@@ -1,0 +1,6 @@
+export * from './agent.js'
+export * from './load.js'
+export * from './prompt.js'
+export * from './recorder.js'
+export * from './replay.js'
+export * from './request.js'

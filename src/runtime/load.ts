@@ -1,0 +1,37 @@
+import { type AgentMemory, foldAgent, type Message, type Prompt, type StoredEvent } from '../domain/index.js'
+import type { Store } from '../store/index.js'
+import type { Material } from './request.js'
+
+export type Loaded = { ok: true; memory: AgentMemory; material: Material; events: StoredEvent[] }
+export type LoadFault = { ok: false; code: 'not_found' | 'tampered'; message: string }
+
+/** An agent as its log tells it. Starting, resuming and replaying all begin here. */
+export async function loadAgent(store: Store, run_id: string, agent_id: string): Promise<Loaded | LoadFault> {
+  const tampering = await store.verify(run_id)
+  if (tampering) {
+    const { agent_id, seq, message } = tampering
+    return {
+      ok: false,
+      code: 'tampered',
+      message: `event ${seq} of agent ${agent_id} is not what was written: ${message}`,
+    }
+  }
+  const events = await store.read({ run_id, agent_id })
+  const memory = foldAgent(events)
+  if (!memory)
+    return { ok: false, code: 'not_found', message: `run ${run_id} has no agent ${agent_id} that was started` }
+  return { ok: true, memory, material: await loadMaterial(store, memory), events }
+}
+
+async function loadMaterial(store: Store, memory: AgentMemory): Promise<Material> {
+  const { prompt_digest } = memory.contract.agent
+  const prompt = (await readJson(store, prompt_digest)) as Prompt
+  const history = memory.history_digest ? ((await readJson(store, memory.history_digest)) as Message[]) : []
+  return { prompt, history }
+}
+
+async function readJson(store: Store, digest: string): Promise<unknown> {
+  const bytes = await store.blob(digest)
+  if (!bytes) throw new Error(`The store has lost blob ${digest}, which an agent's prompt was made of`)
+  return JSON.parse(Buffer.from(bytes).toString('utf8'))
+}

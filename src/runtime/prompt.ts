@@ -1,0 +1,42 @@
+import type { Contract, Prompt, ToolDefinition } from '../domain/index.js'
+
+export type PromptFacts = {
+  workspace_root: string
+  platform: string
+  /** The day, in words a model can use. */
+  date: string
+  /** Instruction files of the project, in order. */
+  instructions: { path: string; text: string }[]
+  can_ask_person: boolean
+  mode: Contract['permissions']['mode']
+  tools: ToolDefinition[]
+}
+
+const MODE_TEXT: Record<Contract['permissions']['mode'], string> = {
+  plan: 'You can read but change nothing. Say what you would do.',
+  normal: 'Changes and commands may need a person to say yes.',
+  auto: 'You may change files in the working directory; commands may need a person to say yes.',
+  dangerous: 'You may change files and run commands without asking.',
+}
+
+/** The system prompt and tools of a root agent. Built once, stored, and the same for every request of the agent. */
+export function rootPrompt(facts: PromptFacts): Prompt {
+  const lines = [
+    'You are Retinue, an agent that does real work in a folder of files, with tools.',
+    '',
+    `Working directory: ${facts.workspace_root} (paths are relative to it)`,
+    `Platform: ${facts.platform}. Today: ${facts.date}.`,
+    MODE_TEXT[facts.mode],
+    facts.can_ask_person ? '' : 'Nobody can answer questions during this run.',
+    '',
+    'Look before you change anything. Make the smallest change that does the whole task. When you can check your work (tests, a build, reading it again), do.',
+    'Call several reading tools at once when they do not depend on each other.',
+    'A call that is refused was refused for a reason that the result gives: take another way, do not repeat it.',
+    'When you are done, answer with a short report of what you did and what you found. Do not claim what you have not seen.',
+  ]
+  const system = lines.filter((line, i) => line !== '' || lines[i - 1] !== '').join('\n')
+  const files = facts.instructions.map(
+    ({ path, text }) => `\n\n<instructions file="${path}">\n${text.trim()}\n</instructions>`,
+  )
+  return { system: system + files.join(''), tools: facts.tools }
+}

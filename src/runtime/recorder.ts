@@ -1,0 +1,69 @@
+import {
+  type AgentEvent,
+  type AgentMemory,
+  type EventData,
+  type EventType,
+  type NewEvent,
+  reduce,
+} from '../domain/index.js'
+import type { Clock } from '../host/index.js'
+import type { Blob, Lease, Store } from '../store/index.js'
+
+/** This process has no more to do with the agent: its lease is somebody else's, or it was told to let go. */
+export class AbandonedError extends Error {
+  override name = 'AbandonedError'
+}
+
+/**
+ * Writes one agent's stream and keeps its state in step. `record` changes the state at once and holds the event
+ * back; `commit` makes everything recorded so far durable. An effect must be preceded by a commit: that is all there
+ * is to "intent, effect, result", and it lets the result of one effect share a commit with the intent of the next.
+ */
+export class Recorder {
+  #pending: NewEvent[] = []
+  #blobs: Blob[] = []
+  #flight: Promise<void> | null = null
+  #durableSeq: number
+
+  constructor(
+    private readonly store: Store,
+    private readonly clock: Clock,
+    private readonly lease: Lease,
+    public memory: AgentMemory,
+  ) {
+    this.#durableSeq = memory.seq
+  }
+
+  record<T extends EventType>(type: T, data: EventData<T>): void {
+    const event = { type, version: 1, at: this.clock.now(), data } as NewEvent
+    const { run_id, agent_id } = this.lease
+    const placed: AgentEvent = { ...event, run_id, agent_id, seq: this.memory.seq + 1 }
+    this.memory = reduce(this.memory, placed) as AgentMemory
+    this.#pending.push(event)
+  }
+
+  /** Stored with the next commit. */
+  keep(blob: Blob): void {
+    this.#blobs.push(blob)
+  }
+
+  async commit(): Promise<void> {
+    while (this.#flight || this.#pending.length > 0) {
+      this.#flight ??= this.#append().finally(() => {
+        this.#flight = null
+      })
+      await this.#flight
+    }
+  }
+
+  async #append(): Promise<void> {
+    const events = this.#pending
+    const blobs = this.#blobs
+    this.#pending = []
+    this.#blobs = []
+    const { run_id, agent_id, epoch } = this.lease
+    const written = await this.store.append({ run_id, agent_id, epoch, expected_seq: this.#durableSeq, events, blobs })
+    if (!written.ok) throw new AbandonedError(written.message)
+    this.#durableSeq += events.length
+  }
+}

@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto'
+import type { AgentMemory, Message, ModelRequest, Prompt, Purpose } from '../domain/index.js'
+
+/** The stored parts of an agent's requests: what stays the same, and what earlier runs of the session said. */
+export type Material = { prompt: Prompt; history: Message[] }
+
+/** Room for a last report or a summary. Small, because a budget has already ended or is about to. */
+const SHORT_ANSWER_TOKENS = 2000
+
+/**
+ * The request that an agent sends next: a pure function of its own stream. Every request of an agent starts with the
+ * one before it, but for what was masked or summarized, so that providers' prompt caches hold.
+ */
+export function buildRequest(memory: AgentMemory, material: Material, purpose: Purpose): ModelRequest {
+  const { system, tools } = material.prompt
+  const messages = material.history.length > 0 ? [...material.history, ...memory.messages] : memory.messages
+  if (purpose === 'turn') return { system, tools, messages, tool_choice: 'auto', max_output_tokens: null }
+  const content = purpose === 'report' ? reportPrompt(memory) : SUMMARY_PROMPT
+  return {
+    system,
+    tools,
+    messages: [...messages, { role: 'user', content }],
+    tool_choice: 'none',
+    max_output_tokens: SHORT_ANSWER_TOKENS,
+  }
+}
+
+function reportPrompt(memory: AgentMemory): string {
+  return `${memory.exceeded?.message ?? 'The budget is used up.'} No more tools can be called. Report now, briefly: what is done, what was found, what is left.`
+}
+
+const SUMMARY_PROMPT =
+  'The conversation is getting too long. Write a summary that lets you go on without it: what the task needs, what was done and found (files, lines, commands and their results that still matter), what failed, what is left. No preamble.'
+
+/**
+ * Names a request by everything that is in it. Each message is digested once in its life, because messages never
+ * change and a long conversation would otherwise be digested anew at every turn.
+ */
+export function requestDigest(model: string, prompt_digest: string, request: ModelRequest): string {
+  const hash = createHash('sha256')
+  hash.update(`${model}\n${prompt_digest}\n${request.tool_choice}\n${request.max_output_tokens}\n`)
+  for (const message of request.messages) hash.update(messageDigest(message))
+  return hash.digest('hex')
+}
+
+const digests = new WeakMap<Message, Buffer>()
+
+function messageDigest(message: Message): Buffer {
+  let digest = digests.get(message)
+  if (!digest) {
+    digest = createHash('sha256').update(JSON.stringify(message)).digest()
+    digests.set(message, digest)
+  }
+  return digest
+}

@@ -1,0 +1,139 @@
+import type { Contract, EventData, EventType, NewEvent, Outcome, StoredEvent } from '../../domain/index.js'
+import type { Append, AppendResult, Store } from '../store.js'
+
+/** What a suite gets to work with: an empty store. */
+export type Subject = {
+  store: Store
+  /** Another store on the same data, where that outlives the store. */
+  reopen?: () => Promise<Store>
+  /** Closes everything that was opened and removes the data. */
+  close: () => Promise<void>
+}
+
+const AT = 1_700_000_000_000
+
+export function event<T extends EventType>(type: T, data: EventData<T>, at = AT): NewEvent {
+  return { type, version: 1, at, data } as NewEvent
+}
+
+export function created(at = AT, data: Partial<EventData<'run.created'>> = {}): NewEvent {
+  return event(
+    'run.created',
+    {
+      session_id: 'session',
+      task: 'Mend the roof',
+      workspace_root: '/work',
+      retinue_version: '0.1.0',
+      platform: 'linux',
+      sandbox: { kind: 'none', reason: 'a test' },
+      ...data,
+    },
+    at,
+  )
+}
+
+export function started(at = AT, parent: Partial<Contract['parent']> = {}): NewEvent {
+  return event('agent.started', { contract: contract(parent), task: 'Mend the roof', history_digest: null }, at)
+}
+
+export function responded(id: string, input_tokens: number, output_tokens: number, at = AT): NewEvent {
+  const usage = { input_tokens, output_tokens, cached_tokens: 1, cache_write_tokens: 0, reasoning_tokens: 0 }
+  const parts = [{ type: 'text' as const, text: `answer ${id}` }]
+  return event(
+    'model.responded',
+    { request_id: id, purpose: 'turn', model: 'm', parts, finish_reason: 'stop', usage, duration_ms: 5 },
+    at,
+  )
+}
+
+export function called(call_id: string, at = AT): NewEvent {
+  const intent = { tool: 'read_file', args: { path: 'roof.md' }, mended: [], effect: 'read' as const, paths: [] }
+  const verdict = { summary: 'roof.md', decision: 'allow' as const, rule: 'mode auto', witness: null, attempt: 1 }
+  return event('tool.called', { call_id, ...intent, ...verdict }, at)
+}
+
+export function finished(call_id: string, content = 'slates', at = AT): NewEvent {
+  const seen = { output: null, files_read: ['roof.md'], files_changed: [], duration_ms: 2 }
+  return event('tool.finished', { call_id, tool: 'read_file', status: 'ok', content, ...seen }, at)
+}
+
+export function agentFinished(text: string, outcome: Outcome = 'completed', at = AT): NewEvent {
+  const usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
+  const spent = { turns: 1, tool_calls: 1, usage, files_read: [], files_changed: [], duration_ms: 9 }
+  return event('agent.finished', { result: { outcome, cause: null, reason: null, text, ...spent } }, at)
+}
+
+export function closed(outcome: Outcome = 'completed', at = AT): NewEvent {
+  return event('run.closed', { outcome, reason: 'done' }, at)
+}
+
+export const claim = { owner: 'me', ttl_ms: 60_000 }
+
+/** A run with its root agent, two events long. */
+export function begin(store: Store, run_id: string, agent_id = 'root'): Promise<StoredEvent[]> {
+  return taken(store, { run_id, agent_id, epoch: 1, expected_seq: 0, events: [created(), started()], claim })
+}
+
+/** A child of the root, one event long. */
+export function beginChild(store: Store, run_id: string, agent_id: string): Promise<StoredEvent[]> {
+  const events = [started(AT, { run_id, agent_id: 'root', depth: 1 })]
+  return taken(store, { run_id, agent_id, epoch: 1, expected_seq: 0, events, claim })
+}
+
+/** An append that must succeed. */
+export async function taken(store: Store, batch: Append): Promise<StoredEvent[]> {
+  return eventsOf(await store.append(batch))
+}
+
+export function eventsOf(result: AppendResult): StoredEvent[] {
+  if (!result.ok) throw new Error(`refused, ${result.code}: ${result.message}`)
+  return result.events
+}
+
+export function contract(parent: Partial<Contract['parent']> = {}): Contract {
+  return {
+    version: 1,
+    parent: {
+      run_id: 'run',
+      agent_id: null,
+      depth: 0,
+      step_idx: 0,
+      task_prompt: 'Mend the roof',
+      goal_summary: 'A dry house',
+      ...parent,
+    },
+    agent: { handle: null, profile_id: null, profile_digest: null, prompt_digest: 'none' },
+    step: { title: 'Roof', description: 'Mend it', success_criteria: [] },
+    permissions: {
+      mode: 'auto',
+      allowed_tools: ['read_file'],
+      allowed_skills: [],
+      allowed_mcp_servers: [],
+      read_paths: [['**']],
+      write_paths: [['**']],
+      rules: [{ mode: 'auto', rules: [] }],
+      network: 'none',
+      can_ask_person: false,
+      can_spawn_children: true,
+      max_delegation_depth: 2,
+    },
+    model: { provider: 'scripted', model: 'm', source: 'request', allowed: ['m'] },
+    execution: {
+      attempt_timeout_ms: 60_000,
+      max_retries: 0,
+      close_on_completion: true,
+      budget: {
+        tool_calls: 10,
+        turns: 10,
+        context_tokens: 10_000,
+        wall_ms: 60_000,
+        total_tokens: null,
+        cost_usd: null,
+        sub_agents: 2,
+      },
+    },
+    workspace: { isolation: 'shared', base: null, owns: [] },
+    outputs: { report_format: 'markdown', report_path_pattern: null },
+    adjustments: [],
+  }
+}

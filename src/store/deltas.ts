@@ -1,0 +1,99 @@
+import { type AgentRow, type Counters, NO_COUNTS, type Projection, type RunRow } from '../domain/index.js'
+
+/** What a number of events together do to a row of `runs`. */
+export type RunDelta = {
+  created: Projection['run']
+  set: NonNullable<Projection['set_run']>
+  add: Counters
+  /** false: nothing changes but the position and the time. */
+  touched: boolean
+  events: number
+  updated_at: number
+}
+
+/** What a number of events of one agent together do to its row of `sub_agents`. Untouched, the row stays as it is. */
+export type AgentDelta = {
+  created: Projection['agent']
+  set: NonNullable<Projection['set_agent']>
+  add: Counters
+  touched: boolean
+  updated_at: number
+}
+
+export function newRunDelta(): RunDelta {
+  return { created: null, set: {}, add: { ...NO_COUNTS }, touched: false, events: 0, updated_at: 0 }
+}
+
+export function newAgentDelta(): AgentDelta {
+  return { created: null, set: {}, add: { ...NO_COUNTS }, touched: false, updated_at: 0 }
+}
+
+/** Events must be added in the order of their positions: of two values for one column the later stays. */
+export function addToRun(delta: RunDelta, projection: Projection, at: number): void {
+  delta.events += 1
+  // Agents' clocks differ; a run must not look older after an event than before it.
+  if (at > delta.updated_at) delta.updated_at = at
+  if (!projection.run && !projection.set_run && !projection.add) return
+  delta.touched = true
+  if (projection.run) {
+    const { task, workspace_root } = projection.run
+    delta.created = { ...projection.run, task: legible(task), workspace_root: legible(workspace_root) }
+  }
+  if (projection.set_run) {
+    Object.assign(delta.set, projection.set_run)
+    if (delta.set.text !== undefined) delta.set.text = legible(delta.set.text)
+  }
+  if (projection.add) addCounts(delta.add, projection.add)
+}
+
+export function addToAgent(delta: AgentDelta, projection: Projection, at: number): void {
+  if (!projection.agent && !projection.set_agent && !projection.add) return
+  delta.touched = true
+  if (at > delta.updated_at) delta.updated_at = at
+  if (projection.agent) {
+    // What came before there was a row changed none.
+    delta.created = projection.agent
+    delta.set = {}
+    delta.add = { ...NO_COUNTS }
+    delta.updated_at = at
+  }
+  if (projection.set_agent) Object.assign(delta.set, projection.set_agent)
+  if (projection.add) addCounts(delta.add, projection.add)
+}
+
+/** The row after the events, or null where there is no row to change. */
+export function applyToRun(run_id: string, row: RunRow | null, delta: RunDelta): RunRow | null {
+  const before = delta.created ? { ...delta.created, ...NO_COUNTS, run_id, updated_at: 0, last_position: 0 } : row
+  if (!before) return null
+  const after = { ...before, ...delta.set }
+  addCounts(after, delta.add)
+  after.updated_at = Math.max(before.updated_at, delta.updated_at)
+  after.last_position = before.last_position + delta.events
+  return after
+}
+
+export function applyToAgent(
+  { run_id, agent_id }: { run_id: string; agent_id: string },
+  row: AgentRow | null,
+  delta: AgentDelta,
+): AgentRow | null {
+  const before = delta.created ? { ...delta.created, ...NO_COUNTS, run_id, agent_id, updated_at: 0 } : row
+  if (!before) return null
+  const after = { ...before, ...delta.set }
+  addCounts(after, delta.add)
+  after.updated_at = Math.max(before.updated_at, delta.updated_at)
+  return after
+}
+
+function addCounts(total: Counters, more: Counters): void {
+  total.turns += more.turns
+  total.tool_calls += more.tool_calls
+  total.input_tokens += more.input_tokens
+  total.output_tokens += more.output_tokens
+  total.cached_tokens += more.cached_tokens
+}
+
+/** Databases end a text at a NUL and cannot hold half a surrogate pair. The event keeps both, as JSON escapes. */
+function legible(text: string): string {
+  return text.replace(/[\0\ud800-\udfff]/gu, '\ufffd')
+}

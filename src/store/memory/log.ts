@@ -1,0 +1,141 @@
+import { type AgentRow, project, type RunRow, type StoredEvent } from '../../domain/index.js'
+import { addToAgent, addToRun, applyToAgent, applyToRun, newAgentDelta, newRunDelta } from '../deltas.js'
+import { eventDigest } from '../digest.js'
+import { agentExists, assertSound, noRun, refusal, runExists } from '../refusals.js'
+import { type EventRow, eventOf } from '../rows.js'
+import type { Append, AppendResult, Lease, Store, Tampering } from '../store.js'
+import { findTampering } from '../verify.js'
+
+type Stream = Lease & { seq: number; digest: string }
+
+/** Everything of one run. Events exist before a row does only while it is being rebuilt. */
+class Run {
+  row: RunRow | null = null
+  readonly agents = new Map<string, AgentRow>()
+  readonly streams = new Map<string, Stream>()
+  readonly events: EventRow[] = []
+}
+
+export class MemoryLog {
+  readonly #runs = new Map<string, Run>()
+  readonly #blobs = new Map<string, Uint8Array>()
+
+  constructor(readonly clock: { now(): number }) {}
+
+  append(batch: Append): AppendResult {
+    assertSound(batch)
+    const run = this.#runs.get(batch.run_id) ?? new Run()
+    const stream = run.streams.get(batch.agent_id)
+    const refused = refuse(batch, run, stream)
+    if (refused) return refused
+    const { projected, rows, stored } = draft(batch, run, stream)
+    this.#runs.set(batch.run_id, run)
+    const last = rows.at(-1)
+    const seq = last?.seq ?? batch.expected_seq
+    run.streams.set(batch.agent_id, {
+      ...(stream ?? this.#claim(batch)),
+      seq,
+      digest: last?.digest ?? stream?.digest ?? '',
+    })
+    run.events.push(...rows)
+    run.row = projected.run
+    if (projected.agent) run.agents.set(batch.agent_id, projected.agent)
+    for (const { digest, bytes } of batch.blobs ?? []) {
+      if (!this.#blobs.has(digest)) this.#blobs.set(digest, bytes.slice())
+    }
+    return { ok: true, events: stored }
+  }
+
+  events({ run_id, agent_id, after = 0, limit }: Parameters<Store['read']>[0]): StoredEvent[] {
+    const rows = this.#runs.get(run_id)?.events.slice(after) ?? []
+    const wanted = agent_id === undefined ? rows : rows.filter((row) => row.agent_id === agent_id)
+    return wanted.slice(0, limit).map(eventOf)
+  }
+
+  blob(digest: string): Uint8Array | null {
+    return this.#blobs.get(digest)?.slice() ?? null
+  }
+
+  rows(): RunRow[] {
+    return [...this.#runs.values()].flatMap(({ row }) => (row ? [{ ...row }] : []))
+  }
+
+  row(run_id: string): RunRow | null {
+    const row = this.#runs.get(run_id)?.row
+    return row ? { ...row } : null
+  }
+
+  agents(run_id: string): AgentRow[] {
+    return [...(this.#runs.get(run_id)?.agents.values() ?? [])].map((row) => ({ ...row }))
+  }
+
+  verify(run_id: string): Tampering | null {
+    const run = this.#runs.get(run_id)
+    return run ? findTampering(run.events, run.streams.values(), run.row?.last_position ?? 0) : null
+  }
+
+  rebuild(): void {
+    for (const [run_id, run] of this.#runs) {
+      run.row = null
+      run.agents.clear()
+      for (const row of run.events) {
+        const projected = projectOnto(run, run_id, row.agent_id, [eventOf(row)])
+        run.row = projected.run
+        if (projected.agent) run.agents.set(row.agent_id, projected.agent)
+      }
+    }
+  }
+
+  stream(run_id: string, agent_id: string): Stream | null {
+    return this.#runs.get(run_id)?.streams.get(agent_id) ?? null
+  }
+
+  /** Opens an empty stream, or hands one on. */
+  lend(lease: Lease): void {
+    const run = this.#runs.get(lease.run_id) ?? new Run()
+    this.#runs.set(lease.run_id, run)
+    const { seq, digest } = run.streams.get(lease.agent_id) ?? { seq: 0, digest: '' }
+    run.streams.set(lease.agent_id, { ...lease, seq, digest })
+  }
+
+  #claim({ run_id, agent_id, claim }: Append): Lease {
+    const { owner, ttl_ms } = claim ?? { owner: '', ttl_ms: 0 }
+    return { run_id, agent_id, owner, epoch: 1, expires_at: this.clock.now() + ttl_ms }
+  }
+}
+
+function refuse(batch: Append, run: Run, stream: Stream | undefined): AppendResult | null {
+  if (run.row && batch.events[0]?.type === 'run.created') return runExists(batch)
+  const fits = batch.claim ? !stream : stream?.epoch === batch.epoch && stream.seq === batch.expected_seq
+  return fits ? null : refusal(batch, stream)
+}
+
+/** What the batch would make of the run. Nothing is changed yet, so that a batch that throws leaves nothing behind. */
+function draft(batch: Append, run: Run, stream: Stream | undefined) {
+  const { run_id, agent_id, events, expected_seq } = batch
+  let digest = stream?.digest ?? ''
+  const stored = events.map((event, i): StoredEvent => {
+    digest = eventDigest(digest, event.type, event.version, event.at, JSON.stringify(event.data))
+    const placed = { run_id, agent_id, seq: expected_seq + i + 1, position: run.events.length + i + 1, digest }
+    return { ...event, ...placed }
+  })
+  const rows = stored.map((event): EventRow => ({ ...event, data: JSON.stringify(event.data) }))
+  const projected = projectOnto(run, run_id, agent_id, events)
+  if (events.length > 0 && !projected.run) throw noRun(run_id)
+  if (run.agents.has(agent_id) && events.some(({ type }) => type === 'agent.started')) throw agentExists(batch)
+  return { projected, rows, stored }
+}
+
+function projectOnto(run: Run, run_id: string, agent_id: string, events: Append['events']) {
+  const runDelta = newRunDelta()
+  const agentDelta = newAgentDelta()
+  for (const event of events) {
+    const projection = project(event)
+    addToRun(runDelta, projection, event.at)
+    addToAgent(agentDelta, projection, event.at)
+  }
+  return {
+    run: applyToRun(run_id, run.row, runDelta),
+    agent: applyToAgent({ run_id, agent_id }, run.agents.get(agent_id) ?? null, agentDelta),
+  }
+}

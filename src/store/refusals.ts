@@ -1,0 +1,60 @@
+import type { Append, AppendResult } from './store.js'
+
+type Refused = Extract<AppendResult, { ok: false }>
+type Stream = { seq: number; epoch: number; owner: string }
+
+/** Why a batch was not taken, judged by the stream as it is. */
+export function refusal(batch: Append, stream: Stream | undefined): Refused {
+  const agent = `agent ${batch.agent_id} of run ${batch.run_id}`
+  if (batch.claim) {
+    return conflict(`The stream of ${agent} exists already, so it cannot be claimed. Acquire its lease instead.`)
+  }
+  if (!stream) return fenced(`Nobody holds the lease of ${agent}. Acquire it before appending.`)
+  if (stream.epoch !== batch.epoch) {
+    return fenced(
+      `The lease of ${agent} is at epoch ${stream.epoch}, held by ${stream.owner}; epoch ${batch.epoch} may not write.`,
+    )
+  }
+  return conflict(
+    `The stream of ${agent} is at event ${stream.seq}, not ${batch.expected_seq}: another writer got there first. ` +
+      'Read it again.',
+  )
+}
+
+export function runExists(batch: Append): Refused {
+  return conflict(`Run ${batch.run_id} exists already. Choose another id.`)
+}
+
+/** A batch that no state of the store could take. It is thrown out at the door, because only a bug makes one. */
+export function assertSound(batch: Append): void {
+  if (batch.claim && batch.expected_seq !== 0) {
+    throw new Error(`Agent ${batch.agent_id} can only be claimed with expected_seq 0, not ${batch.expected_seq}.`)
+  }
+  let started = false
+  for (const [i, { type }] of batch.events.entries()) {
+    if (type === 'run.created' && i > 0) throw new Error('run.created can only be the first event of a run.')
+    if (type !== 'agent.started') continue
+    if (started) throw agentExists(batch)
+    started = true
+  }
+}
+
+export function noRun(run_id: string): Error {
+  return new Error(`Run ${run_id} does not exist. Its first event must be run.created.`)
+}
+
+export function agentExists(batch: Append): Error {
+  return new Error(`Agent ${batch.agent_id} of run ${batch.run_id} has started already.`)
+}
+
+export function storeClosed(): Error {
+  return new Error('The store is closed.')
+}
+
+function conflict(message: string): Refused {
+  return { ok: false, code: 'conflict', message }
+}
+
+function fenced(message: string): Refused {
+  return { ok: false, code: 'fenced', message }
+}

@@ -1,0 +1,75 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import type { Store } from '../store.js'
+import { type Database, isBusy } from './database.js'
+import { migrate, SCHEMA_VERSION, versionOf } from './schema.js'
+import { SqliteStore } from './store.js'
+
+export type SqliteOptions = { file: string; clock: { now(): number } }
+
+export type Opened = { ok: true; store: Store } | { ok: false; code: 'newer_version' | 'unreadable'; message: string }
+
+/** How long another process may take to create or migrate the same file. */
+const BUSY_MS = 5000
+
+export async function openSqliteStore({ file, clock }: SqliteOptions): Promise<Opened> {
+  try {
+    await makeFolder(dirname(file))
+    const { default: Libsql } = await import('libsql')
+    const writing = new Libsql(file)
+    writing.exec(`PRAGMA busy_timeout = ${BUSY_MS}`)
+    const version = versionOf(writing)
+    if (version > SCHEMA_VERSION) {
+      writing.close()
+      return { ok: false, code: 'newer_version', message: newer(file, version) }
+    }
+    await untilFree(() => prepareWriting(writing))
+    const reading = new Libsql(file)
+    reading.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA query_only = 1`)
+    return { ok: true, store: new SqliteStore(reading, writing, clock) }
+  } catch (error) {
+    return { ok: false, code: 'unreadable', message: unreadable(file, error) }
+  }
+}
+
+/** The database is no part of what a person versions, so its folder hides itself from git. */
+async function makeFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true })
+  if (basename(folder) !== '.retinue') return
+  await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+}
+
+function prepareWriting(database: Database): void {
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+  migrate(database)
+  // From here on the writer does its own waiting, without stopping the event loop.
+  database.exec('PRAGMA busy_timeout = 0')
+}
+
+/** SQLite does not wait for the lock that a change of the journal mode needs. */
+async function untilFree(work: () => void): Promise<void> {
+  const deadline = performance.now() + BUSY_MS
+  for (;;) {
+    try {
+      return work()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error
+      await setTimeout(5)
+    }
+  }
+}
+
+function newer(file: string, version: number): string {
+  return (
+    `${file} was written by a newer version of Retinue: its schema is version ${version}, and this one knows ` +
+    `${SCHEMA_VERSION}. Update Retinue, or name another file.`
+  )
+}
+
+function unreadable(file: string, error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error)
+  return `${file} cannot be opened as a database (${reason}). Check the path and its permissions, or name another file.`
+}

@@ -1,0 +1,147 @@
+import { type AgentRow, NO_COUNTS, project, type RunRow } from '../../domain/index.js'
+import {
+  type AgentDelta,
+  addToAgent,
+  addToRun,
+  applyToAgent,
+  applyToRun,
+  newAgentDelta,
+  newRunDelta,
+  type RunDelta,
+} from '../deltas.js'
+import { noRun } from '../refusals.js'
+import { type EventRow, eventOf } from '../rows.js'
+import { all, type Database, first, type Value } from './database.js'
+
+const COUNTERS = Object.keys(NO_COUNTS) as (keyof typeof NO_COUNTS)[]
+
+export const RUN_COLUMNS = [
+  'run_id',
+  'session_id',
+  'task',
+  'workspace_root',
+  'status',
+  'outcome',
+  'text',
+  'created_at',
+  'updated_at',
+  'last_position',
+  ...COUNTERS,
+] as const satisfies (keyof RunRow)[]
+
+export const AGENT_COLUMNS = [
+  'run_id',
+  'agent_id',
+  'parent_id',
+  'depth',
+  'step_idx',
+  'state',
+  'outcome',
+  'model',
+  'context_json',
+  'created_at',
+  'updated_at',
+  ...COUNTERS,
+] as const satisfies (keyof AgentRow)[]
+
+/** The tables `runs` and `sub_agents`, as they are written: by appends, and anew from the events. */
+export class ProjectionTables {
+  readonly #statements
+
+  constructor(database: Database) {
+    this.#statements = prepare(database)
+  }
+
+  hasRun(run_id: string): boolean {
+    return first(this.#statements.hasRun, run_id) !== undefined
+  }
+
+  hasAgent({ run_id, agent_id }: { run_id: string; agent_id: string }): boolean {
+    return first(this.#statements.hasAgent, run_id, agent_id) !== undefined
+  }
+
+  /** Answers with the run's last position after the events. */
+  writeRun(run_id: string, delta: RunDelta): number {
+    const row = delta.created ? applyToRun(run_id, null, delta) : null
+    if (row) {
+      this.#statements.insertRun.run(valuesOf(RUN_COLUMNS, row))
+      return row.last_position
+    }
+    const { set, add, events, updated_at } = delta
+    const moved = delta.touched
+      ? first<{ last_position: number }>(
+          this.#statements.updateRun,
+          ...[events, updated_at, set.status ?? null, set.outcome ?? null, set.text ?? null],
+          ...[add.turns, add.tool_calls, add.input_tokens, add.output_tokens, add.cached_tokens, run_id],
+        )
+      : first<{ last_position: number }>(this.#statements.moveRun, events, updated_at, run_id)
+    if (!moved) throw noRun(run_id)
+    return moved.last_position
+  }
+
+  writeAgent({ run_id, agent_id }: { run_id: string; agent_id: string }, delta: AgentDelta): void {
+    const row = delta.created ? applyToAgent({ run_id, agent_id }, null, delta) : null
+    if (row) {
+      this.#statements.insertAgent.run(valuesOf(AGENT_COLUMNS, row))
+      return
+    }
+    const { set, add, updated_at } = delta
+    this.#statements.updateAgent.run([
+      ...[updated_at, set.state ?? null, set.outcome ?? null],
+      ...[add.turns, add.tool_calls, add.input_tokens, add.output_tokens, add.cached_tokens, run_id, agent_id],
+    ])
+  }
+
+  /** Inside a transaction. Throws on a log that cannot be read, which must then be rolled back. */
+  rebuild(): void {
+    this.#statements.clearRuns.run([])
+    this.#statements.clearAgents.run([])
+    for (const { run_id } of all<{ run_id: string }>(this.#statements.runIds)) this.#rebuildRun(run_id)
+  }
+
+  #rebuildRun(run_id: string): void {
+    const run = newRunDelta()
+    const agents = new Map<string, AgentDelta>()
+    for (const row of this.#statements.events.iterate([run_id])) {
+      const event = eventOf(row as EventRow)
+      const projection = project(event)
+      const agent = agents.get(event.agent_id) ?? newAgentDelta()
+      agents.set(event.agent_id, agent)
+      addToRun(run, projection, event.at)
+      addToAgent(agent, projection, event.at)
+    }
+    if (run.created) this.writeRun(run_id, run)
+    for (const [agent_id, delta] of agents) if (delta.created) this.writeAgent({ run_id, agent_id }, delta)
+  }
+}
+
+function valuesOf<Row>(columns: readonly (keyof Row & string)[], row: Row): Value[] {
+  return columns.map((column) => row[column] as Value)
+}
+
+function prepare(database: Database) {
+  const marks = (columns: readonly string[]) => columns.map(() => '?').join(', ')
+  const sums = COUNTERS.map((name) => `${name} = ${name} + ?`).join(', ')
+  const move = 'last_position = last_position + ?, updated_at = max(updated_at, ?)'
+  return {
+    hasRun: database.prepare('SELECT 1 FROM runs WHERE run_id = ?'),
+    hasAgent: database.prepare('SELECT 1 FROM sub_agents WHERE run_id = ? AND agent_id = ?'),
+    insertRun: database.prepare(`INSERT INTO runs (${RUN_COLUMNS.join(', ')}) VALUES (${marks(RUN_COLUMNS)})`),
+    moveRun: database.prepare(`UPDATE runs SET ${move} WHERE run_id = ? RETURNING last_position`),
+    updateRun: database.prepare(
+      `UPDATE runs SET ${move}, status = coalesce(?, status), outcome = coalesce(?, outcome),
+       text = coalesce(?, text), ${sums} WHERE run_id = ? RETURNING last_position`,
+    ),
+    insertAgent: database.prepare(
+      `INSERT INTO sub_agents (${AGENT_COLUMNS.join(', ')}) VALUES (${marks(AGENT_COLUMNS)})`,
+    ),
+    updateAgent: database.prepare(
+      `UPDATE sub_agents SET updated_at = max(updated_at, ?), state = coalesce(?, state),
+       outcome = coalesce(?, outcome), ${sums} WHERE run_id = ? AND agent_id = ?`,
+    ),
+    clearRuns: database.prepare('DELETE FROM runs'),
+    clearAgents: database.prepare('DELETE FROM sub_agents'),
+    runIds: database.prepare('SELECT DISTINCT run_id FROM events ORDER BY run_id'),
+    events: database.prepare('SELECT * FROM events WHERE run_id = ? ORDER BY position'),
+  }
+}

@@ -1,0 +1,86 @@
+import type { AgentRow, RunRow, StoredEvent } from '../../domain/index.js'
+import { checkedBlob, type EventRow, eventOf } from '../rows.js'
+import type { RunQuery, Store, Tampering } from '../store.js'
+import { findTampering, type Head } from '../verify.js'
+import { all, type Database, first } from './database.js'
+import { AGENT_COLUMNS, RUN_COLUMNS } from './projections.js'
+
+/** SQLite's word for "no limit". */
+const ALL = -1
+
+/** What can be seen. It has a connection of its own, so that no read waits for the writer's lock. */
+export class Reader {
+  readonly #statements
+
+  constructor(readonly database: Database) {
+    this.#statements = prepare(database)
+  }
+
+  events({ run_id, agent_id, after = 0, limit = ALL }: Parameters<Store['read']>[0]): StoredEvent[] {
+    const rows =
+      agent_id === undefined
+        ? all<EventRow>(this.#statements.ofRun, run_id, after, limit)
+        : all<EventRow>(this.#statements.ofAgent, run_id, agent_id, after, limit)
+    return rows.map(eventOf)
+  }
+
+  blob(digest: string): Uint8Array | null {
+    const row = first<{ bytes: ArrayBuffer }>(this.#statements.blob, digest)
+    return row ? checkedBlob(digest, new Uint8Array(row.bytes)) : null
+  }
+
+  runs({ session_id, status, id_prefix, limit = ALL }: RunQuery): RunRow[] {
+    return all(this.#statements.runs, session_id ?? null, status ?? null, id_prefix ?? '', limit)
+  }
+
+  run(run_id: string): RunRow | null {
+    return all<RunRow>(this.#statements.run, run_id)[0] ?? null
+  }
+
+  agents(run_id: string): AgentRow[] {
+    return all(this.#statements.agents, run_id)
+  }
+
+  verify(run_id: string): Tampering | null {
+    // One snapshot: an append of another process between the statements would look like tampering.
+    this.database.exec('BEGIN')
+    try {
+      const rows = this.#statements.ofRun.iterate([run_id, 0, ALL]) as Iterable<EventRow>
+      const heads = all<Head>(this.#statements.heads, run_id)
+      return findTampering(rows, heads, this.run(run_id)?.last_position ?? 0)
+    } finally {
+      this.database.exec('COMMIT')
+    }
+  }
+
+  /** Changes whenever another connection has committed something. */
+  dataVersion(): number {
+    return first<{ data_version: number }>(this.#statements.dataVersion)?.data_version ?? 0
+  }
+}
+
+function prepare(database: Database) {
+  const columns = 'run_id, position, agent_id, seq, type, version, at, data, digest'
+  const runColumns = RUN_COLUMNS.join(', ')
+  return {
+    ofRun: database.prepare(
+      `SELECT ${columns} FROM events WHERE run_id = ? AND position > ? ORDER BY position LIMIT ?`,
+    ),
+    // Within a stream the order of seq is that of position, and it has the index.
+    ofAgent: database.prepare(
+      `SELECT ${columns} FROM events WHERE run_id = ? AND agent_id = ? AND position > ? ORDER BY seq LIMIT ?`,
+    ),
+    blob: database.prepare('SELECT bytes FROM blobs WHERE digest = ?'),
+    runs: database.prepare(
+      `SELECT ${runColumns} FROM runs
+       WHERE session_id = coalesce(?1, session_id) AND status = coalesce(?2, status)
+         AND substr(run_id, 1, length(?3)) = ?3
+       ORDER BY created_at DESC, run_id DESC LIMIT ?4`,
+    ),
+    run: database.prepare(`SELECT ${runColumns} FROM runs WHERE run_id = ?`),
+    // In the order in which they started.
+    agents: database.prepare(`SELECT ${AGENT_COLUMNS.join(', ')} FROM sub_agents WHERE run_id = ? ORDER BY rowid`),
+    heads: database.prepare('SELECT agent_id, seq, digest FROM streams WHERE run_id = ? ORDER BY agent_id'),
+    dataVersion: database.prepare('PRAGMA data_version'),
+  }
+}

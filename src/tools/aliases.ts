@@ -1,0 +1,124 @@
+type Aliases = { names: readonly string[]; arguments: Readonly<Record<string, readonly string[]>> }
+
+const FILE = ['file_path', 'filename', 'file', 'target_file', 'absolute_path']
+const FOLDER = ['dir', 'directory', 'folder', 'dir_path', 'directory_path', 'target_directory', 'root']
+const FILES = ['path', 'files', ...FILE]
+
+/**
+ * What other agents call our tools and their arguments: Claude Code, opencode, Gemini CLI, Codex, Cursor, Cline and
+ * the seeds. People bring these names in profiles, rules and agent files, models from their training. Upper and lower
+ * case, `_` and `-` make no difference. A tool that has no equivalent here (`apply_patch`, `WebFetch`) is not listed.
+ */
+export const ALIASES: Readonly<Record<string, Aliases>> = {
+  read_file: {
+    names: ['read', 'view', 'view_file', 'open_file', 'cat', 'fs_read'],
+    arguments: { path: FILE, offset: ['start_line'], limit: ['num_lines', 'max_lines'] },
+  },
+  write_file: {
+    names: ['write', 'create', 'create_file', 'write_to_file', 'save_file', 'fs_write'],
+    arguments: { path: FILE, content: ['contents', 'text', 'file_text', 'file_content'] },
+  },
+  edit_file: {
+    names: ['edit', 'multi_edit', 'replace', 'str_replace', 'search_replace', 'replace_in_file'],
+    arguments: {
+      path: FILE,
+      old_text: ['old_string', 'old_str', 'old', 'search'],
+      new_text: ['new_string', 'new_str', 'new', 'replace', 'replacement'],
+      replace_all: ['all', 'allow_multiple'],
+    },
+  },
+  list_dir: {
+    names: ['ls', 'list', 'list_directory', 'list_files', 'overview'],
+    arguments: { path: [...FOLDER, 'relative_workspace_path'] },
+  },
+  find_files: {
+    names: ['glob', 'find', 'file_search', 'glob_file_search', 'plan_files'],
+    arguments: { pattern: ['glob', 'glob_pattern', 'query', 'name'], path: FOLDER },
+  },
+  search_files: {
+    names: [
+      'grep',
+      'search',
+      'code_search',
+      'codebase_search',
+      'search_file_content',
+      'grep_search',
+      'grep_files',
+      'ripgrep',
+      'rg',
+    ],
+    arguments: {
+      pattern: ['query', 'regex', 'search', 'text'],
+      path: [...FOLDER, ...FILE],
+      glob: ['include', 'include_pattern', 'file_pattern'],
+      ignore_case: ['i', 'case_insensitive'],
+      literal: ['fixed_strings'],
+      context: ['c', 'context_lines'],
+    },
+  },
+  run_command: {
+    names: [
+      'bash',
+      'shell',
+      'test',
+      'exec',
+      'execute',
+      'terminal',
+      'local_shell',
+      'shell_command',
+      'exec_command',
+      'execute_command',
+      'run_shell_command',
+      'run_terminal_cmd',
+    ],
+    arguments: {
+      command: ['cmd', 'shell_command', 'command_line', 'script'],
+      timeout_ms: ['timeout'],
+      cwd: ['workdir', 'working_directory', ...FOLDER],
+    },
+  },
+  git_status: { names: ['git'], arguments: {} },
+  git_diff: { names: ['diff'], arguments: { staged: ['cached'], ref: ['commit', 'base', 'range'], paths: FILES } },
+  git_log: { names: [], arguments: { limit: ['n', 'count', 'max_count'], path: FILE } },
+  git_commit: { names: ['commit'], arguments: { message: ['msg', 'm', 'commit_message'], paths: FILES } },
+  ask_user: {
+    names: ['ask', 'question', 'ask_user_question', 'ask_followup_question', 'request_user_input'],
+    arguments: { question: ['prompt', 'text', 'message', 'query'], options: ['choices', 'follow_up', 'suggestions'] },
+  },
+  read_output: { names: [], arguments: { output: ['id', 'call_id', 'output_id'], search: ['query', 'pattern'] } },
+}
+
+/** Our name for a tool: the name itself, the name in another spelling, or the name that others have for it. */
+export function resolveToolName(name: string, known: readonly string[] = Object.keys(ALIASES)): string | null {
+  if (known.includes(name)) return name
+  const key = plain(name)
+  const spelled = known.find((candidate) => plain(candidate) === key)
+  if (spelled !== undefined) return spelled
+  const tool = TOOL_NAMES.get(key)
+  return tool !== undefined && known.includes(tool) ? tool : null
+}
+
+/** Our name for an argument of a tool, where it is spelled otherwise or has another name elsewhere. */
+export function resolveArgumentName(tool: string, name: string, known: readonly string[]): string | null {
+  const key = plain(name)
+  const spelled = known.find((candidate) => plain(candidate) === key)
+  if (spelled !== undefined) return spelled
+  const alias = ARGUMENT_NAMES.get(`${tool} ${key}`)
+  return alias !== undefined && known.includes(alias) ? alias : null
+}
+
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[\s_-]/g, '')
+}
+
+const TOOL_NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries(ALIASES).flatMap(([tool, { names }]) => names.map((name) => [plain(name), tool])),
+)
+
+const ARGUMENT_NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries(ALIASES).flatMap(([tool, aliases]) =>
+    Object.entries(aliases.arguments).flatMap(([argument, names]) =>
+      names.map((name): [string, string] => [`${tool} ${plain(name)}`, argument]),
+    ),
+  ),
+)

@@ -1,0 +1,39 @@
+import { count, head, tail } from './text.js'
+
+/**
+ * The head and the tail of an output that is too long for the model, cut at line borders where there is one nearby,
+ * with a line between them that says how much is missing and how to see it. At most max_chars, unless that is less
+ * than the line in between.
+ */
+export function boundOutput(
+  content: string,
+  { max_chars, call_id }: { max_chars: number; call_id: string },
+): { content: string; cut: boolean } {
+  if (content.length <= max_chars) return { content, cut: false }
+  const room = Math.max(0, max_chars - note(content.length, content.length, call_id).length - 2)
+  const start = headLines(content, Math.ceil((room * 2) / 3))
+  const end = tailLines(content, Math.floor(room / 3))
+  const missing = content.length - start.length - end.length
+  const joint = start === '' || start.endsWith('\n') ? '' : '\n'
+  return { content: `${start}${joint}${note(missing, content.length, call_id)}\n${end}`, cut: true }
+}
+
+function note(missing: number, total: number, call_id: string): string {
+  const way = `read_output {"output":${JSON.stringify(call_id)}}`
+  return `[… ${count(missing)} of ${count(total)} characters left out; ${way} shows them …]`
+}
+
+function headLines(content: string, max: number): string {
+  const start = head(content, max)
+  const border = start.lastIndexOf('\n') + 1
+  // A border far back would give away most of the room: half a line is then worth more than a clean cut.
+  return border > max / 2 ? start.slice(0, border) : start
+}
+
+function tailLines(content: string, max: number): string {
+  if (max === 0) return ''
+  const end = tail(content, max)
+  if (content.charAt(content.length - end.length - 1) === '\n') return end
+  const border = end.indexOf('\n') + 1
+  return border > 0 && border < max / 2 ? end.slice(border) : end
+}

@@ -1,0 +1,246 @@
+import {
+  type Authority,
+  type Call,
+  covers,
+  type EventData,
+  type EventType,
+  type PendingCall,
+  permits,
+  type Refusal,
+  type Rule,
+  simpleCommand,
+  type ToolStatus,
+  type Verdict,
+} from '../domain/index.js'
+import { resolveToolName } from './aliases.js'
+import { readArguments } from './arguments.js'
+import { boundOutput } from './bounds.js'
+import type { ToolRegistry } from './registry.js'
+import type { Plan, Tool, ToolContext, ToolOutput } from './tool.js'
+
+export type Question = { call_id: string; tool: string; summary: string; reason: string; call: Call }
+
+/** grant: a rule that is not asked about again in this run. */
+export type PersonAnswer = { answer: 'allow' | 'deny'; grant: Rule | null; by: string; note: string | null }
+
+/** What the pipeline works in. Everything that it writes down goes through `record`. */
+export type Pipeline = {
+  registry: ToolRegistry
+  authority: Authority
+  context: ToolContext
+  now: () => number
+  /** Rules that a person granted during the run. */
+  grants: () => readonly Rule[]
+  /** Tool calls that the budget has left. */
+  callsLeft: () => number
+  /** The budget had no call left. */
+  onBudgetEnd: () => void
+  record: <T extends EventType>(type: T, data: EventData<T>) => void
+  commit: () => Promise<void>
+  /** Asks the person; null when nobody is there to ask. */
+  ask: (question: Question) => Promise<PersonAnswer | null>
+  /** Keeps an output that was cut, whole. */
+  keepOutput: (text: string) => { digest: string; bytes: number }
+  /** Why the context's signal aborted. */
+  abortStatus: () => Extract<ToolStatus, 'timeout' | 'cancelled'>
+}
+
+type Ready = {
+  ok: true
+  call: PendingCall
+  tool: Tool
+  args: Record<string, unknown>
+  mended: string[]
+  plan: Plan
+  subject: Call
+  verdict: Verdict
+}
+type Refused = { ok: false; call: PendingCall; tool: string; code: Refusal; rule: string | null; content: string }
+
+/**
+ * The one way a tool call is made, whoever makes it: validate, authorize, record, execute under the deadline, bound
+ * the output, record. Calls given together run side by side; the caller gives only reading calls together.
+ */
+export async function callTools(pipeline: Pipeline, calls: readonly PendingCall[]): Promise<void> {
+  const prepared = await Promise.all(calls.map((call) => prepare(pipeline, call)))
+  const admitted: Ready[] = []
+  for (const call of prepared) {
+    const answer = call.ok ? await admit(pipeline, call) : call
+    if (answer.ok) admitted.push(answer)
+    else refuse(pipeline, answer)
+  }
+  if (admitted.length === 0) return
+  await pipeline.commit()
+  await Promise.all(admitted.map((call) => execute(pipeline, call)))
+}
+
+/**
+ * Settles a call that a dead process had begun. It is repeated if that is safe or if it can be shown that it did not
+ * take effect; shown to have taken effect, it is reported as done; otherwise the agent is told that nobody knows.
+ */
+export async function recoverCall(pipeline: Pipeline, call: PendingCall, may_repeat: boolean): Promise<void> {
+  const intent = call.intent as NonNullable<PendingCall['intent']>
+  const tool = pipeline.registry.get(intent.tool)
+  const state = tool ? await stateOf(tool, intent, pipeline.context) : 'unknown'
+  if (state === 'not_done' && may_repeat) {
+    const again = await prepare(pipeline, call)
+    if (again.ok && again.verdict.decision !== 'deny') {
+      recordIntent(pipeline, again, intent.attempt + 1)
+      await pipeline.commit()
+      await execute(pipeline, again)
+      return
+    }
+  }
+  const changed = intent.paths.filter((path) => path.access === 'write').map((path) => path.path)
+  pipeline.record('tool.finished', {
+    call_id: intent.call_id,
+    tool: intent.tool,
+    status: state === 'done' ? 'ok' : 'interrupted',
+    content: state === 'done' ? DONE_BEFORE_RESTART : INTERRUPTED,
+    output: null,
+    files_read: [],
+    files_changed: state === 'done' ? changed : [],
+    duration_ms: 0,
+  })
+}
+
+const DONE_BEFORE_RESTART =
+  'The runtime was restarted during this call. It was checked afterwards: the call had taken effect.'
+const INTERRUPTED =
+  'Interrupted: the runtime was stopped during this call, and whether it took effect is not known. Look before you repeat it.'
+
+async function stateOf(tool: Tool, intent: EventData<'tool.called'>, context: ToolContext) {
+  if (tool.repeatable) return 'not_done'
+  if (!tool.recover || !intent.witness) return 'unknown'
+  return tool.recover(intent.args, intent.witness, context)
+}
+
+async function prepare(pipeline: Pipeline, call: PendingCall): Promise<Ready | Refused> {
+  const name = resolveToolName(call.part.tool) ?? call.part.tool
+  const refused = (code: Refusal, content: string): Refused => ({
+    ok: false,
+    call,
+    tool: name,
+    code,
+    rule: null,
+    content,
+  })
+  const tool = pipeline.registry.get(name)
+  if (!tool) {
+    const offered = pipeline.authority.allowed_tools.join(', ') || 'none'
+    return refused('unknown_tool', `There is no tool ${call.part.tool}. Tools: ${offered}.`)
+  }
+  const read = readArguments(tool, call.part.args)
+  if (!read.ok) return refused('invalid_arguments', read.message)
+  const planned = await tool.plan(read.args, pipeline.context)
+  if (!planned.ok) {
+    const reveals: Call = { tool: name, effect: 'read', paths: planned.reveals ?? [] }
+    const verdict = permits(pipeline.authority, reveals)
+    if (planned.reveals && verdict.decision !== 'allow') return refused('denied', `Not allowed: ${verdict.reason}.`)
+    return refused('invalid_arguments', planned.message)
+  }
+  const subject = subjectOf(tool, planned.plan)
+  const verdict = permits(pipeline.authority, subject)
+  return { ok: true, call, tool, args: read.args, mended: read.mended, plan: planned.plan, subject, verdict }
+}
+
+function subjectOf(tool: Tool, plan: Plan): Call {
+  const call: Call = { tool: tool.name, effect: tool.effect, paths: plan.paths }
+  if (plan.command === undefined) return call
+  const argv = simpleCommand(plan.command)
+  return { ...call, commands: argv ? [argv] : null }
+}
+
+/** Budget and permission; a person is asked where the verdict says so. Records the intent of what is admitted. */
+async function admit(pipeline: Pipeline, call: Ready): Promise<Ready | Refused> {
+  const refused = (code: Refusal, content: string): Refused => {
+    return { ok: false, call: call.call, tool: call.tool.name, code, rule: call.verdict.rule, content }
+  }
+  if (pipeline.callsLeft() <= 0) {
+    pipeline.onBudgetEnd()
+    return refused('budget', 'Not called: the budget of tool calls is used up.')
+  }
+  let { decision } = call.verdict
+  if (decision === 'ask' && covers(pipeline.grants(), call.subject)) decision = 'allow'
+  if (decision === 'deny') return refused('denied', `Not allowed: ${call.verdict.reason}.`)
+  if (decision === 'ask') {
+    const answer = await ask(pipeline, call)
+    if (!answer) {
+      return refused(
+        'denied',
+        `Not allowed: ${call.verdict.reason}, and there is nobody to ask. Find another way, or finish.`,
+      )
+    }
+    if (answer.answer === 'deny') {
+      return refused(
+        'denied',
+        `${answer.by} said no${answer.note ? `: ${answer.note}` : ''}. Find another way, or finish.`,
+      )
+    }
+  }
+  recordIntent(pipeline, call, 1)
+  return call
+}
+
+async function ask(pipeline: Pipeline, call: Ready): Promise<PersonAnswer | null> {
+  const { call_id } = call.call.part
+  const { summary } = call.plan
+  const { reason } = call.verdict
+  pipeline.record('permission.asked', { call_id, tool: call.tool.name, summary, reason })
+  await pipeline.commit()
+  const answer = await pipeline.ask({ call_id, tool: call.tool.name, summary, reason, call: call.subject })
+  const nobody = { answer: 'deny', grant: null, by: 'nobody', note: 'no person can be asked' } as const
+  pipeline.record('permission.answered', { call_id, ...(answer ?? nobody) })
+  return answer
+}
+
+function recordIntent(pipeline: Pipeline, ready: Ready, attempt: number): void {
+  const { tool, plan, verdict } = ready
+  pipeline.record('tool.called', {
+    call_id: ready.call.part.call_id,
+    tool: tool.name,
+    args: ready.args as EventData<'tool.called'>['args'],
+    mended: ready.mended,
+    effect: tool.effect,
+    summary: plan.summary,
+    paths: plan.paths,
+    decision: verdict.decision,
+    rule: verdict.rule,
+    witness: plan.witness ?? null,
+    attempt,
+  })
+}
+
+function refuse(pipeline: Pipeline, refused: Refused): void {
+  const { call, tool, code, rule, content } = refused
+  pipeline.record('tool.refused', { call_id: call.part.call_id, tool, code, rule, content })
+}
+
+async function execute(pipeline: Pipeline, ready: Ready): Promise<void> {
+  const started = pipeline.now()
+  const output = await run(ready, pipeline.context)
+  const { call_id } = ready.call.part
+  const bounded = boundOutput(output.content, { max_chars: pipeline.context.limits.output_chars, call_id })
+  pipeline.record('tool.finished', {
+    call_id,
+    tool: ready.tool.name,
+    status: pipeline.context.signal.aborted && !output.ok ? pipeline.abortStatus() : output.ok ? 'ok' : 'error',
+    content: bounded.content,
+    output: bounded.cut ? pipeline.keepOutput(output.content) : null,
+    files_read: output.files_read ?? [],
+    files_changed: output.files_changed ?? [],
+    duration_ms: pipeline.now() - started,
+  })
+}
+
+/** A tool that throws has a bug; the agent gets to know, and goes on. */
+async function run(ready: Ready, context: ToolContext): Promise<ToolOutput> {
+  try {
+    return await ready.tool.execute(ready.args, context, ready.plan)
+  } catch (error) {
+    return {
+      ok: false,
+      content: `${ready.tool.name} failed inside: ${error instanceof Error ? error.message : String(error)}`,
+    }
+  }
+}

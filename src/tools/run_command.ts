@@ -1,0 +1,70 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { CommandResult } from '../host/index.js'
+import { count, oneLine, seconds } from './text.js'
+import { defineTool, type ToolLimits } from './tool.js'
+
+export const runCommand = defineTool({
+  name: 'run_command',
+  effect: 'execute',
+  repeatable: false,
+  description: (limits) =>
+    'Runs a shell command and returns its exit code and output. There is no terminal and no input; API keys are not in ' +
+    'the environment; processes left in the background are ended when the command ends. ' +
+    `Timeout ${seconds(limits.command_timeout_ms)}, at most ${seconds(limits.command_max_timeout_ms)}.`,
+  parameters: z.strictObject({
+    command: z.string().min(1),
+    timeout_ms: z.int().min(1000).optional(),
+    cwd: z.string().optional().describe('folder to run in, relative to the workspace'),
+  }),
+  async plan(args, context) {
+    const resolved = await context.workspace.resolve(args.cwd || '.')
+    if (!resolved.ok) return { ok: false, message: `cwd: ${resolved.message}` }
+    const { path } = resolved
+    if (path !== '.') {
+      const listing = await context.workspace.list(path)
+      if (!listing.ok) return { ok: false, message: `cwd: ${listing.message}` }
+    }
+    return {
+      ok: true,
+      plan: {
+        summary: `run ${oneLine(args.command, 500)}${path === '.' ? '' : ` in ${path}`}`,
+        paths: path === '.' ? [] : [{ path, access: 'read' }],
+        command: args.command,
+      },
+    }
+  },
+  async execute(args, context, plan) {
+    const { limits, workspace, processes, signal } = context
+    const asked = args.timeout_ms ?? limits.command_timeout_ms
+    const allowed = Math.min(limits.command_max_timeout_ms, context.time_left_ms())
+    const timeout_ms = Math.max(1, Math.min(asked, allowed))
+    const result = await processes.run({
+      command: args.command,
+      cwd: join(workspace.root, plan.paths[0]?.path ?? '.'),
+      timeout_ms,
+      signal,
+      max_output_bytes: limits.command_output_bytes,
+      onOutput: context.onProgress,
+    })
+    const first = firstLine(result, timeout_ms, limits)
+    const output = result.output.trimEnd()
+    const content = output === '' ? `${first}, no output` : `${first}\n${output}`
+    return { ok: result.status === 'exited' && result.exit_code === 0, content }
+  },
+})
+
+function firstLine(result: CommandResult, timeout_ms: number, limits: ToolLimits): string {
+  switch (result.status) {
+    case 'exited':
+      return `exit code ${result.exit_code}`
+    case 'signalled':
+      return `ended by signal ${result.signal}`
+    case 'timeout':
+      return `timed out after ${seconds(timeout_ms)} and was ended (timeout_ms can be up to ${count(limits.command_max_timeout_ms)})`
+    case 'aborted':
+      return 'stopped: the call was cancelled or its time was up'
+    case 'failed':
+      return `could not be started: ${result.message}`
+  }
+}

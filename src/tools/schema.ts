@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import type { ToolDefinition } from '../domain/index.js'
+import type { Tool } from './tool.js'
+
+/** The part of JSON schema that mending and signatures look at. Everything else is left to the validator. */
+export type JsonSchema = {
+  type?: string | string[]
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  items?: JsonSchema
+  enum?: unknown[]
+  anyOf?: JsonSchema[]
+  additionalProperties?: unknown
+}
+
+/** The JSON schema of a tool's arguments, made once per tool. */
+export function parametersOf(tool: Tool): ToolDefinition['parameters'] {
+  let schema = schemas.get(tool)
+  if (!schema) {
+    const { $schema: _, ...rest } = z.toJSONSchema(tool.parameters, { target: 'draft-7', override: lean })
+    schema = rest as ToolDefinition['parameters']
+    schemas.set(tool, schema)
+  }
+  return schema
+}
+
+const schemas = new WeakMap<Tool, ToolDefinition['parameters']>()
+
+/** The bounds of safe integers tell a model nothing and cost it tokens in every request. */
+function lean({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+}

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest'
+import { configHome, resolveConfig } from '../../src/control/index.js'
+import { authoritySchema } from '../../src/domain/index.js'
+import { DEFAULT_LIMITS } from '../../src/tools/tool.js'
+import { HOME, load, PROJECT, surroundings, USER_FILE } from './load.js'
+
+const DEFAULT = {
+  model: null,
+  mode: 'normal',
+  permissions: {
+    rules: [],
+    read_paths: [['**']],
+    write_paths: [['**']],
+    tools: ['read_file', 'write_file', 'run_command', 'git_diff', 'git_log'],
+  },
+  budget: { tool_calls: 300, turns: 150, context_tokens: 120_000, wall_ms: 3_600_000, total_tokens: 5_000_000 },
+  providers: {},
+  instructions: { take: 'first', files: ['AGENTS.md', 'CLAUDE.md'] },
+  limits: DEFAULT_LIMITS,
+  retry: { max_attempts: 5 },
+  model_timeout_ms: 600_000,
+  idle_timeout_ms: 120_000,
+  store: '/home/ada/shop/.retinue/retinue.db',
+}
+
+async function resolved(files: Record<string, string>) {
+  const loaded = await load(files)
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded.problems))
+  return loaded
+}
+
+describe('files and defaults', () => {
+  it('gives the defaults where there is no file', async () => {
+    const loaded = await resolved({})
+    expect(loaded.config).toEqual(DEFAULT)
+    expect(loaded.sources).toEqual([])
+    expect(loaded.origin('mode')).toBe('default')
+  })
+
+  it.each([
+    ['an empty file', ''],
+    ['comments alone', '# nothing yet\n'],
+    ['a byte order mark alone', '\uFEFF'],
+    ['an empty document', '---\n'],
+    ['an empty mapping', '{}'],
+  ])('takes %s for no settings', async (_, project) => {
+    const loaded = await resolved({ project })
+    expect(loaded.config).toEqual(DEFAULT)
+    expect(loaded.sources).toEqual([{ file: `${PROJECT}/retinue.yaml`, keys: [] }])
+  })
+
+  it('reads a byte order mark and Windows line ends', async () => {
+    const { config } = await resolved({ project: '\uFEFFmode: plan\r\nbudget:\r\n  turns: 7\r\n' })
+    expect(config).toEqual({ ...DEFAULT, mode: 'plan', budget: { ...DEFAULT.budget, turns: 7 } })
+  })
+
+  it('reads anchors and aliases', async () => {
+    const project = 'permissions:\n  read_paths: &own [src]\n  write_paths: *own\n'
+    const { config } = await resolved({ project })
+    expect(config.permissions).toMatchObject({ read_paths: [['src']], write_paths: [['src']] })
+  })
+
+  it('reads retinue.yml too', async () => {
+    const { config, sources } = await resolved({ [`${PROJECT}/retinue.yml`]: 'mode: plan' })
+    expect(config.mode).toBe('plan')
+    expect(sources).toEqual([{ file: `${PROJECT}/retinue.yml`, keys: ['mode'] }])
+  })
+
+  it('lets the project win setting by setting and says where each came from', async () => {
+    const loaded = await resolved({
+      user: 'model: openai/a\nbudget: {turns: 50, wall_ms: 60000}\nlimits: {read_lines: 500}\nretry: {max_attempts: 2}',
+      project: 'model: anthropic/b\nbudget: {turns: 5}\ninstructions: [docs/rules.md]\nmodel_timeout_ms: 5000',
+    })
+    expect(loaded.config).toEqual({
+      ...DEFAULT,
+      model: 'anthropic/b',
+      budget: { ...DEFAULT.budget, turns: 5, wall_ms: 60_000 },
+      limits: { ...DEFAULT_LIMITS, read_lines: 500 },
+      retry: { max_attempts: 2 },
+      instructions: { take: 'all', files: ['docs/rules.md'] },
+      model_timeout_ms: 5000,
+    })
+    expect(loaded.sources).toEqual([
+      { file: USER_FILE, keys: ['model', 'budget.turns', 'budget.wall_ms', 'limits.read_lines', 'retry.max_attempts'] },
+      { file: `${PROJECT}/retinue.yaml`, keys: ['model', 'budget.turns', 'instructions', 'model_timeout_ms'] },
+    ])
+    const origins = ['model', 'budget.turns', 'budget.wall_ms', 'budget.tool_calls', 'budget', 'mod'].map(loaded.origin)
+    expect(origins).toEqual(['project', 'project', 'user', 'default', 'project', 'default'])
+  })
+
+  it('replaces lists, and providers by name', async () => {
+    const { config } = await resolved({
+      user: `
+instructions: [a.md, b.md]
+trusted_projects: [~/shop]
+providers:
+  work: {type: openai, api_key_env: WORK_KEY, base_url: 'https://work.example/v1'}
+  spare: {type: google}`,
+      project: `
+instructions: [c.md]
+providers:
+  work: {type: openai-compatible, base_url: 'https://elsewhere.example'}`,
+    })
+    expect(config.instructions).toEqual({ take: 'all', files: ['c.md'] })
+    expect(config.providers).toEqual({
+      work: { type: 'openai-compatible', base_url: 'https://elsewhere.example' },
+      spare: { type: 'google' },
+    })
+  })
+
+  it('takes flags as one more file', async () => {
+    const { files } = await resolved({ user: 'mode: plan\nbudget: {turns: 3}' })
+    const config = resolveConfig([...files, { mode: 'dangerous', model: 'x/y' }], surroundings, {
+      project_dir: PROJECT,
+      home: HOME,
+    })
+    expect(config).toEqual({ ...DEFAULT, mode: 'dangerous', model: 'x/y', budget: { ...DEFAULT.budget, turns: 3 } })
+  })
+})
+
+describe('permissions of both files', () => {
+  it('adds rules up, whatever the project says', async () => {
+    const { config } = await resolved({
+      user: 'permissions: {deny: ["run_command(rm *)"], ask: [write_file], allow: ["Bash(git diff *)"]}',
+      project: 'permissions: {deny: ["Read(**/.env)"], ask: [], allow: ["Bash(git diff *)"]}',
+    })
+    expect(config.permissions.rules).toEqual([
+      { decision: 'deny', tool: 'run_command', pattern: 'rm *' },
+      { decision: 'deny', tool: 'read_file', pattern: '**/.env' },
+      { decision: 'ask', tool: 'write_file', pattern: null },
+      { decision: 'allow', tool: 'run_command', pattern: 'git diff *' },
+    ])
+  })
+
+  it('makes paths layers and intersects tools', async () => {
+    const { config } = await resolved({
+      user: 'permissions: {read_paths: [src], write_paths: [src], tools: [Read, run_command, git_*]}',
+      project: 'permissions: {read_paths: ["**"], write_paths: [], tools: [read_file, write_file, git_log]}',
+    })
+    expect(config.permissions).toEqual({
+      rules: [],
+      read_paths: [['src'], ['**']],
+      write_paths: [['src'], []],
+      tools: ['read_file', 'git_log'],
+    })
+  })
+
+  it('takes an empty list for none', async () => {
+    const { config } = await resolved({ project: 'permissions: {tools: [], read_paths: [], write_paths: []}' })
+    expect(config.permissions).toEqual({ rules: [], read_paths: [[]], write_paths: [[]], tools: [] })
+  })
+
+  it('gives what an authority is made of', async () => {
+    const { mode, permissions } = (await resolved({ user: 'permissions: {allow: ["git_*"]}' })).config
+    const { rules, tools, ...paths } = permissions
+    const authority = authoritySchema.parse({
+      mode,
+      ...paths,
+      allowed_tools: tools,
+      allowed_skills: [],
+      allowed_mcp_servers: [],
+      rules: [{ mode, rules }],
+      network: 'all',
+      can_ask_person: true,
+      can_spawn_children: false,
+      max_delegation_depth: 0,
+    })
+    expect(authority.rules).toEqual([{ mode: 'normal', rules: [{ decision: 'allow', tool: 'git_*', pattern: null }] }])
+  })
+})
+
+describe('places', () => {
+  it.each([
+    ['.retinue/runs.db', '/home/ada/shop/.retinue/runs.db'],
+    ['/var/lib/retinue.db', '/var/lib/retinue.db'],
+    ['~/runs.db', '/home/ada/runs.db'],
+  ])('puts the store %s at %s', async (store, path) => {
+    expect((await resolved({ user: `store: ${store}` })).config.store).toBe(path)
+  })
+
+  it.each([
+    [{}, '/home/ada/.config'],
+    [{ XDG_CONFIG_HOME: '/etc/ada' }, '/etc/ada'],
+    [{ XDG_CONFIG_HOME: '' }, '/home/ada/.config'],
+    [{ XDG_CONFIG_HOME: 'relative' }, '/home/ada/.config'],
+  ])('finds the user file with %o in %s', (env, folder) => {
+    expect(configHome(env, HOME)).toBe(folder)
+  })
+})

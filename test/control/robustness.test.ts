@@ -1,0 +1,84 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { formatProblems } from '../../src/control/index.js'
+import { MODES } from '../../src/domain/index.js'
+import { load } from './load.js'
+
+/** The long sweep runs before a change lands. */
+const RUNS = process.env.RETINUE_FULL ? 2000 : 40
+
+const word = fc.constantFrom(
+  ...['mode', 'model', 'permissions', 'allow', 'deny', 'budget', 'turns', 'providers', 'type', 'store', 'plan', 'Bash'],
+  ...[': ', ':\n  ', '\n', '- ', '\n    - ', '[', ']', '{', '}', ', ', '&a ', '*a', '!t ', '"', "'", '|\n', '#', '\t'],
+  ...['---\n', '%YAML 1.1\n', '? ', '<<: ', '~', '0', '-1', '1e400', 'null', '__proto__', 'constructor', '\uFEFF'],
+)
+const yamlish = fc.oneof(
+  { weight: 3, arbitrary: fc.array(word, { maxLength: 40 }).map((words) => words.join('')) },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 200 }) },
+)
+
+describe('whatever the files say', () => {
+  it('the answer is a value, and each problem has a place in its file', async () => {
+    await fc.assert(
+      fc.asyncProperty(yamlish, yamlish, async (user, project) => {
+        const loaded = await load({ user, project })
+        if (loaded.ok) return
+        expect(loaded.problems.length).toBeGreaterThan(0)
+        for (const { file, line, column, message } of loaded.problems) {
+          const lines = (file.endsWith('config.yaml') ? user : project).split('\n')
+          expect(line).toBeGreaterThanOrEqual(1)
+          expect(line).toBeLessThanOrEqual(lines.length)
+          expect(column).toBeGreaterThanOrEqual(1)
+          expect(column).toBeLessThanOrEqual((lines[line - 1]?.length ?? 0) + 1)
+          expect(message).not.toBe('')
+        }
+        expect(formatProblems(loaded.problems)).not.toContain('undefined')
+      }),
+      { numRuns: RUNS },
+    )
+  })
+
+  it('a project that is not trusted never widens', async () => {
+    const rule = fc.constantFrom('Bash', 'Bash(git *)', 'Write', 'Read(src)', 'git_*', '*')
+    const settings = fc.record(
+      {
+        mode: fc.constantFrom(...MODES),
+        permissions: fc.record(
+          {
+            allow: fc.array(rule, { maxLength: 3 }),
+            ask: fc.array(rule, { maxLength: 3 }),
+            deny: fc.array(rule, { maxLength: 3 }),
+            read_paths: fc.array(fc.constantFrom('src', '**', 'docs/*.md'), { maxLength: 2 }),
+            write_paths: fc.array(fc.constantFrom('src', '**', 'docs/*.md'), { maxLength: 2 }),
+            tools: fc.array(fc.constantFrom('Read', 'run_command', 'git_*'), { maxLength: 3 }),
+          },
+          { requiredKeys: [] },
+        ),
+        budget: fc.record({ turns: fc.integer({ min: 1, max: 200 }), total_tokens: fc.integer({ min: 1 }) }),
+      },
+      { requiredKeys: [] },
+    )
+    await fc.assert(
+      fc.asyncProperty(settings, settings, async (user, project) => {
+        const alone = await load({ user: JSON.stringify(user) })
+        const both = await load({ user: JSON.stringify(user), project: JSON.stringify(project) })
+        if (!alone.ok) throw new Error(formatProblems(alone.problems))
+        if (!both.ok) return
+        const [before, after] = [alone.config, both.config]
+        expect(MODES.indexOf(after.mode)).toBeLessThanOrEqual(MODES.indexOf(before.mode))
+        expect(after.budget.turns).toBeLessThanOrEqual(before.budget.turns)
+        expect(after.budget.total_tokens ?? Infinity).toBeLessThanOrEqual(before.budget.total_tokens ?? Infinity)
+        expect(before.permissions.tools).toEqual(expect.arrayContaining(after.permissions.tools))
+        if (user.permissions?.read_paths)
+          expect(after.permissions.read_paths).toContainEqual(user.permissions.read_paths)
+        if (user.permissions?.write_paths)
+          expect(after.permissions.write_paths).toContainEqual(user.permissions.write_paths)
+        const allowed = after.permissions.rules.filter((r) => r.decision === 'allow')
+        expect(before.permissions.rules).toEqual(expect.arrayContaining(allowed))
+        const restricting = before.permissions.rules.filter((r) => r.decision !== 'allow')
+        expect(after.permissions.rules).toEqual(expect.arrayContaining(restricting))
+      }),
+      { numRuns: RUNS },
+    )
+  })
+})

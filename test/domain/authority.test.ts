@@ -1,0 +1,201 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type Authority,
+  type Call,
+  type Decision,
+  intersect,
+  MODES,
+  permits,
+  type Rule,
+} from '../../src/domain/index.js'
+
+const TOOLS = ['read_file', 'write_file', 'run_command', 'ask_user']
+const GLOBS = ['**', 'src', 'src/**', 'src/*.ts', '**/*.test.ts', 'docs/{a,b}.md', 'test', '.', 'a?c/*']
+const PATHS = [
+  'src',
+  'src/a.ts',
+  'src/deep/b.test.ts',
+  'docs/a.md',
+  'docs/c.md',
+  'test/x',
+  'abc/d',
+  '.git/config',
+  'sub/.GIT/x',
+]
+const PATTERNS = ['git diff *', 'git *', 'npm test', '*', 'rm -rf *', 'git d* --stat']
+const ARGVS = [['git', 'diff'], ['git', 'diff', '--stat'], ['npm', 'test'], ['rm', '-rf', 'x'], ['ls']]
+
+const subset = (names: string[]) => fc.subarray(names)
+const globLayers = fc.array(fc.subarray(GLOBS), { minLength: 1, maxLength: 3 })
+
+const rule: fc.Arbitrary<Rule> = fc.record({
+  decision: fc.constantFrom<Decision>('allow', 'ask', 'deny'),
+  tool: fc.constantFrom(...TOOLS, '*', 'write_*'),
+  pattern: fc.option(fc.constantFrom(...PATTERNS, ...GLOBS), { nil: null }),
+})
+
+const authority: fc.Arbitrary<Authority> = fc
+  .record({
+    allowed_tools: subset(TOOLS),
+    allowed_skills: subset(['a', 'b']),
+    allowed_mcp_servers: subset(['x', 'y']),
+    read_paths: globLayers,
+    write_paths: globLayers,
+    rules: fc.array(fc.record({ mode: fc.constantFrom(...MODES), rules: fc.array(rule, { maxLength: 4 }) }), {
+      minLength: 1,
+      maxLength: 3,
+    }),
+    network: fc.constantFrom<'none' | 'all'>('none', 'all'),
+    can_ask_person: fc.boolean(),
+    can_spawn_children: fc.boolean(),
+    max_delegation_depth: fc.nat(3),
+  })
+  .map((value) => ({
+    ...value,
+    mode: value.rules.map((layer) => layer.mode).reduce((a, b) => (MODES.indexOf(a) < MODES.indexOf(b) ? a : b)),
+  }))
+
+const path = fc.record({ path: fc.constantFrom(...PATHS), access: fc.constantFrom<'read' | 'write'>('read', 'write') })
+const call: fc.Arbitrary<Call> = fc.oneof(
+  fc.record({
+    tool: fc.constantFrom('read_file'),
+    effect: fc.constant('read' as const),
+    paths: fc.array(path, { maxLength: 2 }),
+  }),
+  fc.record({
+    tool: fc.constantFrom('write_file'),
+    effect: fc.constant('write' as const),
+    paths: fc.array(path, { maxLength: 2 }),
+  }),
+  fc.record({
+    tool: fc.constant('run_command'),
+    effect: fc.constant('execute' as const),
+    paths: fc.constant([]),
+    commands: fc.option(fc.array(fc.constantFrom(...ARGVS), { minLength: 1, maxLength: 3 }), { nil: null }),
+    sandboxed: fc.boolean(),
+  }),
+  fc.record({ tool: fc.constant('ask_user'), effect: fc.constant('ask_person' as const), paths: fc.constant([]) }),
+)
+
+const WIDTH: Record<Decision, number> = { deny: 0, ask: 1, allow: 2 }
+const width = (a: Authority, c: Call) => WIDTH[permits(a, c).decision]
+
+describe('the intersection of two authorities', () => {
+  it('permits exactly what both sides permit, for 100,000 random pairs', () => {
+    fc.assert(
+      fc.property(authority, authority, call, (a, b, c) => {
+        expect(width(intersect(a, b), c)).toBe(Math.min(width(a, c), width(b, c)))
+      }),
+      { numRuns: 100_000 },
+    )
+  }, 60_000)
+
+  it('narrows every list and value that is not about single calls', () => {
+    fc.assert(
+      fc.property(authority, authority, (a, b) => {
+        const both = intersect(a, b)
+        for (const key of ['allowed_tools', 'allowed_skills', 'allowed_mcp_servers'] as const) {
+          expect(both[key]).toEqual(a[key].filter((name) => b[key].includes(name)))
+        }
+        expect(both.network).toBe(a.network === 'all' && b.network === 'all' ? 'all' : 'none')
+        expect(both.can_spawn_children).toBe(a.can_spawn_children && b.can_spawn_children)
+        expect(both.max_delegation_depth).toBe(Math.min(a.max_delegation_depth, b.max_delegation_depth))
+        expect(MODES.indexOf(both.mode)).toBe(Math.min(MODES.indexOf(a.mode), MODES.indexOf(b.mode)))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('is the same whichever side comes first, and changes nothing when repeated', () => {
+    fc.assert(
+      fc.property(authority, authority, call, (a, b, c) => {
+        expect(width(intersect(a, b), c)).toBe(width(intersect(b, a), c))
+        expect(intersect(intersect(a, b), b)).toEqual(intersect(a, b))
+      }),
+      { numRuns: 5000 },
+    )
+  })
+})
+
+const wide: Authority = {
+  mode: 'dangerous',
+  allowed_tools: TOOLS,
+  allowed_skills: [],
+  allowed_mcp_servers: [],
+  read_paths: [['**']],
+  write_paths: [['**']],
+  rules: [{ mode: 'dangerous', rules: [] }],
+  network: 'all',
+  can_ask_person: true,
+  can_spawn_children: false,
+  max_delegation_depth: 0,
+}
+const write = (path: string): Call => ({ tool: 'write_file', effect: 'write', paths: [{ path, access: 'write' }] })
+const command = (...argv: string[]): Call => ({ tool: 'run_command', effect: 'execute', paths: [], commands: [argv] })
+const inMode = (mode: Authority['mode'], rules: Rule[] = []): Authority => ({ ...wide, mode, rules: [{ mode, rules }] })
+
+describe('permits', () => {
+  it.each([
+    ['plan', write('a'), 'deny', 'mode plan'],
+    ['plan', command('ls'), 'deny', 'mode plan'],
+    ['normal', write('a'), 'ask', 'mode normal'],
+    ['normal', command('ls'), 'ask', 'mode normal'],
+    ['auto', write('a'), 'allow', 'mode auto'],
+    ['auto', command('ls'), 'ask', 'mode auto'],
+    ['auto', { ...command('ls'), sandboxed: true }, 'allow', 'mode auto'],
+    ['dangerous', command('ls'), 'allow', 'mode dangerous'],
+  ] as const)('in %s mode treats %j as %s', (mode, call, decision, rule) => {
+    expect(permits(inMode(mode), call)).toMatchObject({ decision, rule })
+  })
+
+  it.each(['.git/config', '.GIT/hooks/x', 'sub/.git/x', '.retinue/retinue.db', '.git'])(
+    'never lets %s be written, in any mode',
+    (path) => {
+      expect(permits(wide, write(path))).toMatchObject({ decision: 'deny', rule: 'protected' })
+    },
+  )
+
+  it('takes an empty list for none, not for all', () => {
+    expect(permits({ ...wide, write_paths: [[]] }, write('a')).decision).toBe('deny')
+    expect(permits({ ...wide, allowed_tools: [] }, write('a')).decision).toBe('deny')
+  })
+
+  it('lets a deny win over an allow, and an ask over an allow', () => {
+    const rules: Rule[] = [
+      { decision: 'allow', tool: 'run_command', pattern: 'git *' },
+      { decision: 'ask', tool: 'run_command', pattern: 'git push *' },
+      { decision: 'deny', tool: 'run_command', pattern: 'git push --force *' },
+    ]
+    expect(permits(inMode('normal', rules), command('git', 'diff')).decision).toBe('allow')
+    expect(permits(inMode('normal', rules), command('git', 'push', 'x')).decision).toBe('ask')
+    expect(permits(inMode('normal', rules), command('git', 'push', '--force', 'x')).decision).toBe('deny')
+  })
+
+  it('does not let a rule break plan mode', () => {
+    const rules: Rule[] = [{ decision: 'allow', tool: '*', pattern: null }]
+    expect(permits(inMode('plan', rules), write('a')).decision).toBe('deny')
+  })
+
+  it('never lets a command that was not understood profit from an allow rule, nor escape a deny', () => {
+    const opaque: Call = { tool: 'run_command', effect: 'execute', paths: [], commands: null }
+    const allow: Rule = { decision: 'allow', tool: 'run_command', pattern: 'git *' }
+    const deny: Rule = { decision: 'deny', tool: 'run_command', pattern: 'rm *' }
+    expect(permits(inMode('normal', [allow]), opaque).decision).toBe('ask')
+    expect(permits(inMode('dangerous', [deny]), opaque).decision).toBe('deny')
+  })
+
+  it('wants every command of a list permitted by itself', () => {
+    const allow: Rule = { decision: 'allow', tool: 'run_command', pattern: 'git *' }
+    const two: Call = {
+      tool: 'run_command',
+      effect: 'execute',
+      paths: [],
+      commands: [
+        ['git', 'log'],
+        ['rm', 'x'],
+      ],
+    }
+    expect(permits(inMode('normal', [allow]), two).decision).toBe('ask')
+  })
+})

@@ -1,0 +1,55 @@
+import { expect, it, vi } from 'vitest'
+import { createClock } from '../../src/host/clock.js'
+
+it('tells whole milliseconds close to the wall clock, never backwards', () => {
+  const clock = createClock()
+  let last = clock.now()
+  expect(Math.abs(last - Date.now())).toBeLessThan(50)
+  for (let i = 0; i < 10_000; i++) {
+    const now = clock.now()
+    expect(Number.isInteger(now)).toBe(true)
+    expect(now).toBeGreaterThanOrEqual(last)
+    last = now
+  }
+})
+
+it('does not follow the wall clock when somebody sets it back', () => {
+  const clock = createClock()
+  const before = clock.now()
+  vi.useFakeTimers({ toFake: ['Date'], now: 0 })
+  try {
+    expect(clock.now()).toBeGreaterThanOrEqual(before)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+it('sleeps for at least the time asked for', async () => {
+  const clock = createClock()
+  const before = performance.now()
+  await clock.sleep(20)
+  expect(performance.now() - before).toBeGreaterThanOrEqual(20)
+})
+
+it('wakes at once on abort, before or during the sleep, without an error', async () => {
+  const clock = createClock()
+  await clock.sleep(1_000_000, AbortSignal.abort())
+  const controller = new AbortController()
+  const sleep = clock.sleep(3_000_000_000, controller.signal)
+  controller.abort()
+  await sleep
+})
+
+it('does not take a very long sleep for a very short one', async () => {
+  const controller = new AbortController()
+  let woken = false
+  const sleep = createClock()
+    .sleep(2 ** 31 + 1000, controller.signal)
+    .then(() => {
+      woken = true
+    })
+  await createClock().sleep(20)
+  expect(woken).toBe(false)
+  controller.abort()
+  await sleep
+})

@@ -1,0 +1,86 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+
+const SRC = resolve(dirname(fileURLToPath(import.meta.url)), '../src')
+
+/** Who may import whom, as in the design. `top` is what stands beside the rooms: the public face and what makes it. */
+const ROOMS: Record<string, string[]> = {
+  domain: [],
+  host: ['domain'],
+  store: ['host', 'domain'],
+  models: ['host', 'domain'],
+  tools: ['host', 'domain'],
+  workspaces: ['host', 'domain'],
+  control: ['host', 'domain'],
+  runtime: ['store', 'models', 'tools', 'workspaces', 'control', 'host', 'domain'],
+  planning: ['runtime', 'store', 'models', 'tools', 'workspaces', 'control', 'host', 'domain'],
+  engine: ['planning', 'runtime', 'store', 'models', 'tools', 'workspaces', 'control', 'host', 'domain'],
+  testing: ['models', 'store', 'host', 'domain'],
+  top: ['engine', 'planning', 'runtime', 'store', 'models', 'tools', 'workspaces', 'control', 'host', 'domain'],
+  cli: ['top:index'],
+  server: ['top:index', 'domain'],
+}
+
+/** Node modules that touch the machine. Only the host does; the store's own file is its own business. */
+const MACHINE = /^node:(fs|child_process|net|http|https|os|dgram|tls|worker_threads|process)/
+const MAY_TOUCH = ['host', 'store', 'cli', 'testing']
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
+  (f) => f.endsWith('.ts') && !f.endsWith('.test.ts'),
+)
+
+function room(file: string): string {
+  const [first, ...rest] = relative(SRC, file).split('/')
+  return rest.length === 0 ? 'top' : (first as string)
+}
+
+const imports = files.flatMap((file) => {
+  const text = readFileSync(join(SRC, file), 'utf8')
+  const found = [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] as string)
+  return found.map((specifier) => ({ file, specifier }))
+})
+
+it('every import goes in an allowed direction', () => {
+  const wrong = imports.filter(({ file, specifier }) => {
+    if (!specifier.startsWith('.')) return false
+    const from = room(join(SRC, file))
+    const target = resolve(SRC, dirname(file), specifier)
+    const to = room(target)
+    if (from === to) return false
+    const allowed = ROOMS[from] ?? []
+    return !allowed.includes(to) && !(to === 'top' && allowed.includes('top:index') && target.endsWith('/index.js'))
+  })
+  expect(wrong).toEqual([])
+})
+
+it('a room is entered through its index', () => {
+  const wrong = imports.filter(({ file, specifier }) => {
+    if (!specifier.startsWith('.')) return false
+    const target = resolve(SRC, dirname(file), specifier)
+    return (
+      room(join(SRC, file)) !== room(target) &&
+      room(target) !== 'top' &&
+      !/\/[^/]+\/index\.js$/.test(`/${relative(SRC, target)}`)
+    )
+  })
+  expect(wrong).toEqual([])
+})
+
+it('the domain imports zod and nothing else from outside', () => {
+  const outside = imports.filter(({ file, specifier }) => file.startsWith('domain/') && !specifier.startsWith('.'))
+  expect(new Set(outside.map(({ specifier }) => specifier))).toEqual(new Set(['zod']))
+})
+
+it('only the host touches the machine', () => {
+  const wrong = imports.filter(
+    ({ file, specifier }) => MACHINE.test(specifier) && !MAY_TOUCH.includes(room(join(SRC, file))),
+  )
+  expect(wrong).toEqual([])
+})
+
+it('only the models room imports a provider', () => {
+  const wrong = imports.filter(({ file, specifier }) => specifier.startsWith('@ai-sdk/') && !file.startsWith('models/'))
+  expect(wrong).toEqual([])
+})

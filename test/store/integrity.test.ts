@@ -1,0 +1,105 @@
+import { join } from 'node:path'
+import Database from 'libsql'
+import { describe, expect, it } from 'vitest'
+import { begin, beginChild, called, finished, taken } from '../../src/store/conformance/fixtures.js'
+import { blobDigest } from '../../src/store/index.js'
+import { testFolder, testStore } from './sqlite.js'
+
+describe('verify', () => {
+  /** A run of root (positions 1, 2, 4, 5) and child (3, 6), and a hand that reaches past the store. */
+  async function tampered(sql: string) {
+    const file = join(await testFolder(), 'retinue.db')
+    const store = await testStore(file)
+    await begin(store, 'run')
+    await beginChild(store, 'run', 'child')
+    const root = { run_id: 'run', agent_id: 'root', epoch: 1 }
+    await taken(store, { ...root, expected_seq: 2, events: [called('c'), finished('c')] })
+    await taken(store, { ...root, agent_id: 'child', expected_seq: 1, events: [called('d')] })
+    expect(await store.verify('run')).toBeNull()
+    const raw = new Database(file)
+    raw.exec(sql)
+    raw.close()
+    return store
+  }
+
+  it.each([
+    ['a payload', `data = replace(data, 'roof.md', 'wall.md')`],
+    ['the blanks in a payload', `data = replace(data, ':', ': ')`],
+    ['a type', `type = 'tool.refused'`],
+    ['a version', 'version = 2'],
+    ['a time', 'at = at + 1'],
+    ['a digest', `digest = replace(digest, substr(digest, 1, 1), 'x')`],
+  ])('names the row in which %s was changed', async (_, change) => {
+    const store = await tampered(`UPDATE events SET ${change} WHERE position = 4`)
+    expect(await store.verify('run')).toMatchObject({ agent_id: 'root', seq: 3, position: 4 })
+  })
+
+  it('finds a payload whose digest was made to fit again', async () => {
+    const forged = `UPDATE events SET data = '{}', digest = '${'0'.repeat(64)}' WHERE position = 4`
+    expect(await (await tampered(forged)).verify('run')).toMatchObject({ position: 4 })
+  })
+
+  it('names the row before which one is missing', async () => {
+    const store = await tampered('DELETE FROM events WHERE position = 4')
+    const message = 'the event at position 4 is missing before it'
+    expect(await store.verify('run')).toEqual({ agent_id: 'root', seq: 4, position: 5, message })
+  })
+
+  it('finds a row that is missing although the positions were closed up', async () => {
+    const store = await tampered(
+      'DELETE FROM events WHERE position = 4; UPDATE events SET position = position - 1 WHERE position > 4',
+    )
+    const message = 'event 4 of the stream follows event 2'
+    expect(await store.verify('run')).toEqual({ agent_id: 'root', seq: 4, position: 4, message })
+  })
+
+  it('finds rows whose order was changed', async () => {
+    const store = await tampered(
+      `UPDATE events SET position = -seq, seq = -seq WHERE position IN (4, 5);
+       UPDATE events SET position = 7 + seq + 1, seq = 7 + seq WHERE position < 0`,
+    )
+    expect(await store.verify('run')).toMatchObject({ agent_id: 'root', seq: 3, position: 4 })
+  })
+
+  it('finds a cut end by the head of its stream', async () => {
+    const store = await tampered('DELETE FROM events WHERE position = 6')
+    const message = 'the stream ends with event 1, but its head says 2'
+    expect(await store.verify('run')).toEqual({ agent_id: 'child', seq: 2, position: 5, message })
+  })
+
+  it('finds a head that does not fit, or is gone', async () => {
+    const forged = await tampered(`UPDATE streams SET digest = 'x' WHERE agent_id = 'child'`)
+    expect(await forged.verify('run')).toMatchObject({ agent_id: 'child', seq: 2 })
+    const gone = await tampered(`DELETE FROM streams WHERE agent_id = 'root'`)
+    expect(await gone.verify('run')).toMatchObject({ agent_id: 'root', seq: 4 })
+  })
+
+  it('finds a run that was forgotten, or says another length', async () => {
+    expect(await (await tampered('UPDATE runs SET last_position = 9')).verify('run')).toMatchObject({ position: 9 })
+    expect(await (await tampered('DELETE FROM runs')).verify('run')).not.toBeNull()
+  })
+
+  it('is not needed to notice what cannot be read', async () => {
+    const unknown = await tampered(`UPDATE events SET type = 'tool.invented' WHERE position = 4`)
+    await expect(unknown.read({ run_id: 'run' })).rejects.toMatchObject({
+      name: 'CorruptLogError',
+      corruption: 'unknown_event',
+      where: { run_id: 'run', agent_id: 'root', seq: 3 },
+    })
+    for (const data of ['{"call_id":1}', '{"call_id"']) {
+      const bad = await tampered(`UPDATE events SET data = '${data}' WHERE position = 4`)
+      await expect(bad.read({ run_id: 'run' })).rejects.toMatchObject({ corruption: 'bad_payload' })
+      await expect(bad.rebuildProjections()).rejects.toMatchObject({ corruption: 'bad_payload' })
+      expect(await bad.run('run')).toMatchObject({ last_position: 6 })
+    }
+  })
+
+  it('is not needed to notice a blob that was changed', async () => {
+    const store = await tampered('SELECT 1')
+    const bytes = new TextEncoder().encode('slates')
+    const digest = blobDigest(bytes)
+    const batch = { run_id: 'run', agent_id: 'root', epoch: 1, expected_seq: 4, events: [] }
+    await taken(store, { ...batch, blobs: [{ digest: blobDigest('other'), bytes }] })
+    await expect(store.blob(blobDigest('other'))).rejects.toThrow(digest)
+  })
+})

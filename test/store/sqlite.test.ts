@@ -1,0 +1,20 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { storeConformance } from '../../src/store/conformance.js'
+import type { Store } from '../../src/store/index.js'
+import { folder, openFile } from './sqlite.js'
+
+storeConformance('sqlite', async () => {
+  const path = await folder()
+  const opened: Store[] = []
+  const reopen = async () => {
+    const store = await openFile(join(path, 'retinue.db'))
+    opened.push(store)
+    return store
+  }
+  const close = async () => {
+    await Promise.all(opened.map((store) => store.close()))
+    await rm(path, { recursive: true })
+  }
+  return { store: await reopen(), reopen, close }
+})

@@ -1,0 +1,76 @@
+import { estimateTokenCount } from 'tokenx'
+import { describe, expect, it } from 'vitest'
+import { builtinTools, createToolRegistry, DEFAULT_LIMITS } from '../../src/tools/index.js'
+
+const registry = createToolRegistry(builtinTools())
+
+describe('the tool registry', () => {
+  it('offers the tools that ship, in one order', () => {
+    expect(registry.names()).toEqual([
+      'read_file',
+      'write_file',
+      'edit_file',
+      'list_dir',
+      'find_files',
+      'search_files',
+      'run_command',
+      'git_status',
+      'git_diff',
+      'git_log',
+      'git_commit',
+      'ask_user',
+      'read_output',
+    ])
+  })
+
+  it('says which tools change the world and which may be repeated', () => {
+    const effects = builtinTools().map((tool) => [tool.name, tool.effect, tool.repeatable, tool.recover !== undefined])
+    expect(effects.filter(([, effect, repeatable]) => effect !== 'read' || repeatable !== true)).toEqual([
+      ['write_file', 'write', false, true],
+      ['edit_file', 'write', false, true],
+      ['run_command', 'execute', false, false],
+      ['git_commit', 'write', false, true],
+      ['ask_user', 'ask_person', true, false],
+    ])
+  })
+
+  it('tells a model a name, a description with the real limits and a closed JSON schema', () => {
+    const limits = { ...DEFAULT_LIMITS, command_timeout_ms: 7000, command_max_timeout_ms: 8500 }
+    expect(registry.definitions(['run_command'], limits)).toEqual([
+      {
+        name: 'run_command',
+        description:
+          'Runs a shell command and returns its exit code and output. There is no terminal and no input; API keys are ' +
+          'not in the environment; processes left in the background are ended when the command ends. ' +
+          'Timeout 7 s, at most 8.5 s.',
+        parameters: {
+          type: 'object',
+          properties: {
+            command: { type: 'string', minLength: 1 },
+            timeout_ms: { type: 'integer', minimum: 1000 },
+            cwd: { type: 'string', description: 'folder to run in, relative to the workspace' },
+          },
+          required: ['command'],
+          additionalProperties: false,
+        },
+      },
+    ])
+  })
+
+  it('gives the same bytes for the same tools, whatever order they are named in, and leaves out what it lacks', () => {
+    const one = JSON.stringify(registry.definitions(['git_log', 'read_file', 'spawn'], DEFAULT_LIMITS))
+    const other = JSON.stringify(registry.definitions(['read_file', 'git_log', 'read_file'], DEFAULT_LIMITS))
+    expect(one).toBe(other)
+    expect(registry.get('spawn')).toBe(null)
+    expect(registry.get('constructor')).toBe(null)
+  })
+
+  it('refuses two tools of one name', () => {
+    expect(() => createToolRegistry([...builtinTools(), ...builtinTools()])).toThrow('two tools have the same name')
+  })
+
+  it('costs a model less than 1,500 tokens a request', () => {
+    const definitions = registry.definitions(registry.names(), DEFAULT_LIMITS)
+    expect(estimateTokenCount(JSON.stringify(definitions))).toBeLessThan(1500)
+  })
+})
