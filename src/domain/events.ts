@@ -105,6 +105,8 @@ export const DEFINITIONS = [
       parts: z.array(partSchema),
       finish_reason: finishReasonSchema,
       usage: usageSchema,
+      /** Some servers do not count. A budget must hold there too, so the tokens are then estimated. */
+      usage_source: z.enum(['provider', 'estimate']),
       duration_ms: z.int(),
     }),
     (d) => {

@@ -237,7 +237,7 @@ function responded(memory: AgentMemory, event: Extract<AgentEvent, { type: 'mode
   return {
     ...booked,
     messages,
-    measured: { tokens, messages: memory.messages.length + 1 },
+    measured: event.data.usage_source === 'provider' ? { tokens, messages: memory.messages.length + 1 } : null,
     answer: { purpose, finish_reason, cut, text: before + textOf(parts) },
     calls: calls.map((part) => ({ part, intent: null, asked: false, result: null })),
     calls_made: memory.calls_made + calls.length,

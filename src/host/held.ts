@@ -31,27 +31,42 @@ export function holdFor(platform: NodeJS.Platform): Hold {
 const O_PATH = 0o10000000
 const READ = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 
-/**
- * Paths that begin with `/proc/self/fd/N` start from the open descriptor and not from a name, as `openat` would.
- */
+/** A file that is replaced over and over is looked up again, but not for ever. */
+const ATTEMPTS = 50
+
+/** Paths that begin with `/proc/self/fd/N` start from the open descriptor and not from a name, as `openat` would. */
 export const holdByDescriptor: Hold = async (path, options) => {
-  const handle = await open(path, O_PATH | (options?.follow === false ? constants.O_NOFOLLOW : 0))
-  try {
-    const self = `/proc/self/fd/${handle.fd}`
-    const [real, stats] = await Promise.all([readlink(self), handle.stat()])
-    if (stats.nlink === 0) throw missing(path)
-    return {
-      path: real,
-      stats,
-      open: () => open(self, READ),
-      at: (name) => `${self}/${name}`,
-      isStillThere: async () => (await readlink(self)) === real,
-      close: () => handle.close(),
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const handle = await open(path, O_PATH | (options?.follow === false ? constants.O_NOFOLLOW : 0))
+    try {
+      const self = `/proc/self/fd/${handle.fd}`
+      const real = await readlink(self)
+      const stats = await handle.stat()
+      if (await wasReplaced(real, stats)) {
+        await handle.close()
+        continue
+      }
+      return {
+        path: real,
+        stats,
+        open: () => open(self, READ),
+        at: (name) => `${self}/${name}`,
+        isStillThere: async () => (await readlink(self)) === real,
+        close: () => handle.close(),
+      }
+    } catch (error) {
+      await handle.close()
+      throw error
     }
-  } catch (error) {
-    await handle.close()
-    throw error
   }
+  throw replaced(path)
+}
+
+/** Linux says so in the path itself, which is then no path any more; unless a file is really called so. */
+async function wasReplaced(real: string, stats: Stats): Promise<boolean> {
+  if (!real.endsWith(' (deleted)')) return false
+  const there = await lstat(real).catch(() => null)
+  return there?.ino !== stats.ino || there.dev !== stats.dev
 }
 
 /** Where descriptors have no paths, names are checked again after each use; a short moment in between remains. */
@@ -64,15 +79,19 @@ export const holdByName: Hold = async (path, options) => {
     path: real,
     stats,
     open: async () => {
-      const handle = await open(real, READ | constants.O_NOFOLLOW)
-      try {
-        const opened = await handle.stat()
-        if (opened.ino === stats.ino && opened.dev === stats.dev && (await isStillThere())) return handle
-        throw refuse('changed', `${JSON.stringify(path)} was exchanged while it was being opened; try again`)
-      } catch (error) {
+      for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+        const handle = await open(real, READ | constants.O_NOFOLLOW)
+        try {
+          const [opened, now] = await Promise.all([handle.stat(), lstat(real)])
+          if (!(await isStillThere())) throw replaced(path)
+          if (opened.isFile() && opened.ino === now.ino && opened.dev === now.dev) return handle
+        } catch (error) {
+          await handle.close()
+          throw error
+        }
         await handle.close()
-        throw error
       }
+      throw replaced(path)
     },
     at: (name) => join(real, name),
     isStillThere,
@@ -80,6 +99,6 @@ export const holdByName: Hold = async (path, options) => {
   }
 }
 
-function missing(path: string): Error {
-  return Object.assign(new Error(`ENOENT: ${path} was removed`), { code: 'ENOENT', syscall: 'open' })
+function replaced(path: string) {
+  return refuse('changed', `${JSON.stringify(path)} was exchanged while it was being opened; try again`)
 }

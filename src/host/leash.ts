@@ -9,7 +9,7 @@ while read -r op group; do
     -) groups="\${groups%% $group *} \${groups#* $group }" ;;
   esac
 done
-for group in $groups; do kill -KILL -- "-$group"; done`
+for group in $groups; do kill -s KILL -- "-$group"; done`
 
 /**
  * Commands must not outlive this process, not even when it is killed without warning. So one small process watches:

@@ -1,4 +1,5 @@
 import {
+  AISDKError,
   APICallError,
   JSONParseError,
   type LanguageModelV3FinishReason,
@@ -77,8 +78,13 @@ export function toFault(error: unknown, about: FaultSubject): ModelError {
     }
     if (isNetwork(error)) return fault('network', `cannot reach ${about.host ?? about.name}: ${root(error)}`, about)
   }
-  const code = codeOf(status, said)
-  const text = said.text || (error instanceof Error ? error.message : '') || 'no reason given'
+  // What the SDK itself refuses, it will refuse again.
+  const refused = given === null && !said.is_error && AISDKError.isInstance(error)
+  const code = refused ? 'bad_request' : codeOf(status, said)
+  const { location } = headersOf(error)
+  const text = location
+    ? `it has moved to ${location}; check the base URL`
+    : said.text || (error instanceof Error ? error.message : '') || 'no reason given'
   const waits = code === 'rate_limited' || code === 'overloaded'
   return fault(code, describe(code, status, text, about), about, waits ? retryAfter(headersOf(error), said) : null)
 }

@@ -3,14 +3,14 @@ import type { Endpoint } from './endpoints.js'
 import type { Wire } from './prompt.js'
 
 /** What every provider package of the SDK takes. The key is always given: left out, they would look in process.env. */
-type Settings = { baseURL: string; apiKey: string; headers: Record<string, string>; fetch?: typeof globalThis.fetch }
+type Settings = { baseURL: string; apiKey: string; headers: Record<string, string>; fetch: typeof globalThis.fetch }
 
 export type LanguageModels = (model: string) => LanguageModelV3
 
 /** Loads the package that speaks to an endpoint. Each costs tens of milliseconds, so only what is used is loaded. */
-export async function loadPackage(endpoint: Endpoint, fetch?: typeof globalThis.fetch): Promise<LanguageModels> {
+export async function loadPackage(endpoint: Endpoint, fetch: typeof globalThis.fetch): Promise<LanguageModels> {
   const { base_url: baseURL, headers, kind, provider } = endpoint
-  const settings: Settings = { baseURL, headers, apiKey: endpoint.key ?? '', ...(fetch ? { fetch } : {}) }
+  const settings: Settings = { baseURL, headers, apiKey: endpoint.key ?? '', fetch }
   switch (kind) {
     case 'openai-responses':
     case 'openai-chat': {

@@ -2,6 +2,7 @@ import { type Endpoint, type Env, findEndpoints, hostOf } from './endpoints.js'
 import type { Model, ModelChoice, Models } from './model.js'
 import { type LanguageModels, loadPackage, wireOf } from './packages.js'
 import type { ProviderSettings } from './settings.js'
+import { createTransport } from './transport.js'
 import { windowOf } from './windows.js'
 
 export type ModelsOptions = {
@@ -13,7 +14,7 @@ export type ModelsOptions = {
   scripts_root?: string
   /** How long a stream may be silent, for providers that do not say so themselves. */
   idle_timeout_ms?: number
-  /** Instead of the platform's. */
+  /** Instead of our own transport: for a proxy, say. */
   fetch?: typeof globalThis.fetch
 }
 
@@ -26,6 +27,7 @@ const FALLBACKS: [provider: string, model: string][] = [
 
 export function createModels(options: ModelsOptions): Models {
   const endpoints = findEndpoints(options.env, options.providers ?? {})
+  const fetch = options.fetch ?? createTransport()
   const packages = new Map<Endpoint, Promise<LanguageModels>>()
   const choices = new Map<string, Promise<ModelChoice>>()
 
@@ -47,7 +49,7 @@ export function createModels(options: ModelsOptions): Models {
   }
 
   async function open(name: string, model: string, endpoint: Endpoint): Promise<Model> {
-    const loaded = packages.get(endpoint) ?? loadPackage(endpoint, options.fetch)
+    const loaded = packages.get(endpoint) ?? loadPackage(endpoint, fetch)
     packages.set(endpoint, loaded)
     const [{ createSdkModel }, languageModel] = await Promise.all([import('./sdk.js'), loaded])
     return createSdkModel({

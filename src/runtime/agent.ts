@@ -6,6 +6,7 @@ import {
   type PendingCall,
   type Purpose,
   type ToolCallPart,
+  type Usage,
 } from '../domain/index.js'
 import type { Clock, Processes, Repository, Workspace } from '../host/index.js'
 import type { AnswerPart, Model, ModelAnswer } from '../models/index.js'
@@ -25,7 +26,7 @@ import { messagesToSummarize } from './compaction.js'
 import { type Action, decide, exceededMessage } from './decide.js'
 import { AbandonedError, type Recorder } from './recorder.js'
 import { buildRequest, type Material, requestDigest } from './request.js'
-import { estimateRequest } from './tokens.js'
+import { estimateMessage, estimateRequest } from './tokens.js'
 
 /** Whoever sits in front of the run. Every method may answer null: nobody is there. */
 export interface Person {
@@ -158,7 +159,7 @@ export class AgentLoop {
       this.recorder.record('model.failed', { request_id, code, message, retry_after_ms, duration_ms })
       return
     }
-    const { model: answered_by, finish_reason, usage } = answer
+    const { model: answered_by, finish_reason } = answer
     const parts = purpose === 'turn' ? this.#numbered(answer.parts) : withoutCalls(answer.parts)
     const replaced_messages = messagesToSummarize(this.memory)
     this.recorder.record('model.responded', {
@@ -167,13 +168,20 @@ export class AgentLoop {
       model: answered_by,
       parts,
       finish_reason,
-      usage,
+      ...this.#usage(answer.usage, parts, purpose),
       duration_ms,
     })
     if (purpose === 'summary') {
       const summary = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
       this.recorder.record('context.summarized', { request_id, summary, replaced_messages })
     }
+  }
+
+  #usage(usage: Usage, parts: Part[], purpose: Purpose): { usage: Usage; usage_source: 'provider' | 'estimate' } {
+    if (usage.input_tokens + usage.output_tokens > 0) return { usage, usage_source: 'provider' }
+    const input_tokens = estimateRequest(this.memory, this.material, purpose)
+    const output_tokens = estimateMessage({ role: 'assistant', parts })
+    return { usage: { ...usage, input_tokens, output_tokens }, usage_source: 'estimate' }
   }
 
   async #generate(

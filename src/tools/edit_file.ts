@@ -60,7 +60,5 @@ async function readWhole(
 ): Promise<{ ok: true; text: string } | { ok: false; message: string }> {
   const file = await context.workspace.readText(path, { max_bytes: context.limits.read_bytes })
   if (!file.ok) return { ok: false, message: await explainReadFault(file, path, context) }
-  // Writing back what was not read as it is would change more than was asked for.
-  if (Buffer.byteLength(file.text) !== file.bytes) return { ok: false, message: `${path} is not plain UTF-8` }
   return { ok: true, text: file.text }
 }

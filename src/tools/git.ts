@@ -1,6 +1,4 @@
-import { relative, sep } from 'node:path'
 import type { Access } from '../domain/index.js'
-import type { Repository } from '../host/index.js'
 import type { Plan, ToolContext } from './tool.js'
 
 export const NO_REPOSITORY = 'not a git repository'
@@ -23,12 +21,8 @@ export async function gitPaths(
   return { ok: true, paths }
 }
 
-/**
- * Planned paths as git wants them, relative to the work tree. undefined: all of it. A workspace can be a folder
- * inside a repository; what lies outside it is then none of this agent's business.
- */
-export function inWorkTree(context: ToolContext, repository: Repository, plan: Plan): string[] | undefined {
-  const prefix = relative(repository.work_tree, context.workspace.root).split(sep).join('/')
-  const paths = plan.paths.map(({ path }) => (path === '.' ? prefix : prefix === '' ? path : `${prefix}/${path}`))
-  return paths.includes('') ? undefined : paths
+/** Planned paths for git; undefined: all of the workspace. */
+export function pathsForGit(plan: Plan): string[] | undefined {
+  const paths = plan.paths.map(({ path }) => path)
+  return paths.includes('.') ? undefined : paths
 }

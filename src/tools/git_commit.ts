@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { gitPaths, inWorkTree, NO_REPOSITORY } from './git.js'
+import { gitPaths, NO_REPOSITORY, pathsForGit } from './git.js'
 import { plannedWitness } from './paths.js'
 import { oneLine } from './text.js'
 import { defineTool } from './tool.js'
@@ -39,7 +39,7 @@ export const gitCommit = defineTool({
         content: 'HEAD was moved by somebody else in the meantime: look at git_log, then commit again',
       }
     }
-    const paths = inWorkTree(context, repository, plan)
+    const paths = pathsForGit(plan)
     const done = await repository.commit({ message: args.message, ...(paths ? { paths } : {}) })
     if (!done.ok) return { ok: false, content: done.message }
     return { ok: true, content: `committed ${done.commit}\n${done.summary}`.trimEnd() }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { gitPaths, inWorkTree, NO_REPOSITORY } from './git.js'
+import { gitPaths, NO_REPOSITORY, pathsForGit } from './git.js'
 import { defineTool } from './tool.js'
 
 export const gitDiff = defineTool({
@@ -24,7 +24,7 @@ export const gitDiff = defineTool({
   async execute(args, context, plan) {
     const repository = await context.repository()
     if (!repository) return { ok: false, content: NO_REPOSITORY }
-    const paths = inWorkTree(context, repository, plan)
+    const paths = pathsForGit(plan)
     const diff = await repository.diff({
       ...(args.staged ? { staged: true } : {}),
       ...(args.ref ? { ref: args.ref } : {}),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { gitPaths, inWorkTree, NO_REPOSITORY } from './git.js'
+import { gitPaths, NO_REPOSITORY, pathsForGit } from './git.js'
 import { defineTool } from './tool.js'
 
 const DEFAULT_COMMITS = 20
@@ -22,7 +22,7 @@ export const gitLog = defineTool({
   async execute(args, context, plan) {
     const repository = await context.repository()
     if (!repository) return { ok: false, content: NO_REPOSITORY }
-    const path = inWorkTree(context, repository, plan)?.[0]
+    const path = pathsForGit(plan)?.[0]
     const log = await repository.log({ limit: args.limit ?? DEFAULT_COMMITS, ...(path ? { path } : {}) })
     if (!log.ok) return { ok: false, content: log.message }
     return { ok: true, content: log.text.trimEnd() || '[no commits]' }

@@ -42,8 +42,7 @@ export function mendObject(
 }
 
 function mendValue(value: unknown, schema: JsonSchema, slips: Slips, where: string): unknown {
-  const { type, nullable, schema: kind } = kindOf(schema)
-  if (value === null && nullable) return value
+  const { type, schema: kind } = kindOf(schema)
   const read = (as: unknown) => {
     slips.mended.push(`${where}: ${describe(value)} read as ${describe(as)}`)
     return as

@@ -1,8 +1,8 @@
 import { similarity } from './similar.js'
-import { cutLine, linesOf } from './text.js'
+import { count, cutLine, linesOf } from './text.js'
 
 // What is looked at in long files and long texts: the message is a help, and must stay cheap.
-const MAX_FILE_LINES = 50_000
+const MAX_FILE_LINES = 10_000
 const MAX_WANTED_LINES = 30
 const MAX_SHOWN_LINES = 10
 
@@ -10,13 +10,17 @@ const MAX_SHOWN_LINES = 10
 export function whyNotFound(text: string, wanted: string, path: string): string {
   const start = `old_text is not in ${path}`
   const bare = wanted.replace(/^ *\d+\t/gm, '')
-  if (bare !== wanted && bare.trim() !== '' && flat(text).includes(flat(bare))) {
+  if (bare.trim() !== '' && flat(text).includes(flat(bare))) {
     return `${start} with the line numbers that read_file shows: leave them and the tab after them out`
   }
-  const lines = linesOf(text).slice(0, MAX_FILE_LINES)
+  const all = linesOf(text)
+  const lines = all.slice(0, MAX_FILE_LINES)
   const sought = linesOf(wanted.trim()).slice(0, MAX_WANTED_LINES).map(collapse)
   const near = bestWindow(lines, sought) ?? mostSimilar(lines, sought)
-  if (near === null) return `${start}, nor anything like it: read the file again`
+  if (near === null) {
+    const seen = lines.length < all.length ? ` in its first ${count(MAX_FILE_LINES)} lines` : ''
+    return `${start}, nor anything like it${seen}: read the file again`
+  }
   const shown = lines
     .slice(near.from, near.from + Math.min(sought.length, MAX_SHOWN_LINES))
     .map((line, i) => `${String(near.from + i + 1).padStart(5)}\t${cutLine(line, 300)}`)
@@ -47,7 +51,7 @@ function mostSimilar(lines: string[], sought: string[]): Nearest | null {
   const longest = sought.reduce((a, b) => (b.length > a.length ? b : a), '').slice(0, 200)
   let best = 0.5
   let at = -1
-  for (let i = 0; i < Math.min(lines.length, MAX_FILE_LINES / 10); i++) {
+  for (let i = 0; i < lines.length; i++) {
     const score = similarity(longest, collapse((lines[i] ?? '').slice(0, 300)))
     if (score > best) {
       best = score

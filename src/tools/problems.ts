@@ -44,7 +44,7 @@ function unitOf(origin: string): string {
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   let at = value
   for (const key of path) {
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
+    if (typeof at !== 'object' || at === null) return undefined
     at = (at as Record<PropertyKey, unknown>)[key]
   }
   return at

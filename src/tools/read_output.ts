@@ -56,7 +56,7 @@ function searched(text: string, search: string, room: number): string {
       hits++
       const shown = `${i + 1} (offset ${offset}): ${oneLine(around(line, search), 300)}`
       left -= shown.length + 1
-      if (left >= 0) found.push(shown)
+      if (left >= 0 || found.length === 0) found.push(shown)
     }
     offset += line.length + 1
   }

@@ -1,10 +1,8 @@
 import { z } from 'zod'
 import type { SearchMatch } from '../host/index.js'
 import { plannedPath, planPath } from './paths.js'
-import { cutLine } from './text.js'
 import { defineTool } from './tool.js'
 
-const MAX_LINE_CHARS = 500
 const MAX_CONTEXT = 10
 
 export const searchFiles = defineTool({
@@ -55,7 +53,7 @@ function grouped(matches: SearchMatch[], context: number): string[] {
     if (last && last.path !== match.path) lines.push('')
     else if (last && context > 0 && match.line > last.line + 1) lines.push('--')
     const [before, after] = match.is_context ? ['-', '-'] : [':', ':']
-    lines.push(`${match.path}${before}${match.line}${after} ${cutLine(match.text, MAX_LINE_CHARS)}`)
+    lines.push(`${match.path}${before}${match.line}${after} ${match.text}`)
     last = match
   }
   return lines

@@ -15,6 +15,7 @@ export const writeFile = defineTool({
     content: z.string().describe('the whole new content'),
   }),
   async plan(args, context) {
+    if (/[/\\]$/.test(args.path)) return { ok: false, message: `${args.path} names a folder, not a file` }
     const there = await context.workspace.digest(args.path)
     if (!there.ok) return { ok: false, message: there.message }
     return {

@@ -34,10 +34,12 @@ it('is not fooled by another process with the same pid', () => {
 })
 
 it('counts a zombie as dead', async () => {
-  // The shell never waits for its child, which has ended.
-  const shell = spawn('sh', ['-c', 'true & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  // What the shell becomes knows nothing of the child it has, and never waits for it.
+  const shell = spawn('sh', ['-c', 'sleep 1000 & echo $!; exec sleep 1000'], { stdio: ['ignore', 'pipe', 'ignore'] })
   const [line] = (await once(shell.stdout, 'data')) as [Buffer]
   const pid = Number(line.toString())
+  await until(() => readFileSync(`/proc/${shell.pid}/comm`, 'latin1') === 'sleep\n')
+  process.kill(pid, 'SIGKILL')
   await until(() => readFileSync(`/proc/${pid}/stat`, 'latin1').includes(') Z '))
   expect(isAlive(ownerOf(pid))).toBe(false)
   shell.kill('SIGKILL')

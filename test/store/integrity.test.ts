@@ -79,6 +79,15 @@ describe('verify', () => {
     expect(await (await tampered('DELETE FROM runs')).verify('run')).not.toBeNull()
   })
 
+  it('leaves to rebuildProjections what can be mended', async () => {
+    const store = await tampered('SELECT 1')
+    const before = [await store.runs(), await store.agents('run')]
+    const damaged = await tampered(`UPDATE runs SET turns = 9, status = 'closed'; DELETE FROM sub_agents`)
+    expect([await damaged.runs(), await damaged.agents('run')]).not.toEqual(before)
+    await damaged.rebuildProjections()
+    expect([await damaged.runs(), await damaged.agents('run')]).toEqual(before)
+  })
+
   it('is not needed to notice what cannot be read', async () => {
     const unknown = await tampered(`UPDATE events SET type = 'tool.invented' WHERE position = 4`)
     await expect(unknown.read({ run_id: 'run' })).rejects.toMatchObject({

@@ -57,20 +57,4 @@ describe('openSqliteStore', () => {
     expect(raw.pragma('user_version')).toEqual([{ user_version: 1 }])
     raw.close()
   })
-
-  it('leaves no timer behind when a follower has left', async () => {
-    const store = await testStore(join(await testFolder(), 'retinue.db'))
-    await begin(store, 'run')
-    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
-    const before = timers()
-    const events = store.follow({ run_id: 'run', after: 2 })[Symbol.asyncIterator]()
-    const waiting = events.next()
-    await new Promise((resolve) => setImmediate(resolve))
-    expect(timers()).toBe(before + 1)
-    await events.return?.()
-    await waiting
-    expect(timers()).toBe(before)
-    for await (const event of store.follow({ run_id: 'run' })) if (event.position === 2) break
-    expect(timers()).toBe(before)
-  })
 })

@@ -6,7 +6,10 @@ export const BIN = fileURLToPath(new URL('../../bin/retinue.js', import.meta.url
 export type Ended = { code: number | null; signal: string | null; stdout: string; stderr: string }
 
 /** Runs the command line as a user does: the built program, in a process of its own, without this one's keys. */
-export function retinue(args: string[], options: { cwd: string; env?: Record<string, string>; input?: string }): Promise<Ended> {
+export function retinue(
+  args: string[],
+  options: { cwd: string; env?: Record<string, string>; input?: string },
+): Promise<Ended> {
   const child = start(args, options)
   child.stdin.end(options.input ?? '')
   return ended(child)
@@ -31,5 +34,8 @@ export function ended(child: ReturnType<typeof start>): Promise<Ended> {
 }
 
 export function lines(text: string): unknown[] {
-  return text.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line))
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
 }

@@ -65,6 +65,7 @@ describe('tool names of others', () => {
     expect(resolveToolName('READ_FILE')).toBe('read_file')
     expect(resolveToolName('readFile')).toBe('read_file')
     expect(resolveToolName('search', ['search', 'search_files'])).toBe('search')
+    expect(resolveToolName('Search', ['search', 'Search'])).toBe('Search')
     expect(resolveToolName('bash', ['read_file'])).toBe(null)
     expect(resolveToolName('constructor')).toBe(null)
     expect(resolveToolName('')).toBe(null)

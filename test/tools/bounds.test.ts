@@ -24,6 +24,14 @@ describe('boundOutput', () => {
     })
   })
 
+  it('loses no line where the cut falls on a border by itself', () => {
+    const { content } = boundOutput(`${'x'.repeat(900)}\n${'y'.repeat(5)}\n${'z'.repeat(23)}`, {
+      max_chars: 166,
+      call_id: 'c7',
+    })
+    expect(content.split('\n').slice(2)).toEqual(['y'.repeat(5), 'z'.repeat(23)])
+  })
+
   it('cuts inside a line when there is no border nearby', () => {
     const { content } = boundOutput('x'.repeat(1000), { max_chars: 170, call_id: 'c7' })
     expect(content).toBe(

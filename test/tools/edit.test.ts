@@ -36,6 +36,7 @@ describe('an edit that applies', () => {
     expect(edit('a\nb\nc\n', 'b\n', '')).toMatchObject({ text: 'a\nc\n', snippet: '@@ line 2 @@\n a\n-b\n c' })
     expect(edit('a\nb\nc\n', 'a\n', 'a')).toMatchObject({ text: 'ab\nc\n', snippet: '@@ line 1 @@\n-a\n-b\n+ab\n c' })
     expect(edit('a\nb', 'b', 'b\nc')).toMatchObject({ text: 'a\nb\nc', snippet: '@@ line 2 @@\n a\n-b\n+b\n+c' })
+    expect(edit('\nb\n', 'b', 'c')).toMatchObject({ text: '\nc\n', snippet: '@@ line 2 @@\n \n-b\n+c' })
     expect(edit('\n\nb', '\n\n', '\n')).toMatchObject({ text: '\nb', snippet: '@@ line 1 @@\n-\n-\n+\n b' })
   })
 
@@ -121,6 +122,10 @@ describe('an edit that does not apply', () => {
     expect(edit(text, 'return gama(x)', 'x')).toEqual(
       failed('old_text is not in a.ts. The nearest lines:', '    3\t  return gamma(x)'),
     )
+    expect(edit(lines('}', '}', 'alpha one'), '}\nalpha two', 'x')).toEqual(
+      failed('old_text is not in a.ts. The nearest lines:', '    2\t}', '    3\talpha one'),
+    )
+    expect(edit(text, ' 1\t', 'x')).toMatchObject({ message: expect.stringContaining('nor anything like it') })
     expect(edit(text, 'zzzzzz', 'x')).toEqual(
       failed('old_text is not in a.ts, nor anything like it: read the file again'),
     )
@@ -142,8 +147,10 @@ describe('an edit that does not apply', () => {
 
   it('is found out quickly in a large file', () => {
     const started = performance.now()
-    const text = 'const value = compute(1, 2, 3)\n'.repeat(200_000)
-    expect(edit(text, 'const valye = compte(9)\n'.repeat(40), 'x').ok).toBe(false)
+    expect(edit('const\n'.repeat(1_500_000), 'canst\n'.repeat(2000), 'x').ok).toBe(false)
+    expect(edit(`${'a'.repeat(99)}\n`.repeat(100_000), 'bc'.repeat(50), 'x')).toEqual(
+      failed('old_text is not in a.ts, nor anything like it in its first 10,000 lines: read the file again'),
+    )
     expect(edit('a'.repeat(2_000_000), 'a'.repeat(1_000_000), 'x').ok).toBe(false)
     expect(performance.now() - started).toBeLessThan(2000)
   })

@@ -1,4 +1,4 @@
-import { symlink } from 'node:fs/promises'
+import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { workbench } from './workbench.js'
@@ -25,8 +25,10 @@ describe('list_dir', () => {
     expect(lines.slice(499)).toEqual(['f1499  0 bytes', '[500 of 503 entries; find_files finds the others by pattern]'])
   })
 
-  it('says what is wrong with a path', async () => {
-    const { call } = await workbench({ a: '', 'empty/x/y': '' })
+  it('says that a folder is empty, or what is wrong with a path', async () => {
+    const { call, root } = await workbench({ a: '' })
+    await mkdir(join(root, 'empty'))
+    expect(await call('list_dir', { path: 'empty' })).toEqual({ ok: true, content: '[empty is empty]' })
     expect(await call('list_dir', { path: 'a' })).toEqual({ ok: false, content: 'a is a file: use read_file' })
     expect(await call('list_dir', { path: 'nope' })).toEqual({ ok: false, content: expect.stringContaining('nope') })
     expect(await call('list_dir', { path: '..' })).toEqual({ refused: expect.any(String) })
@@ -101,7 +103,7 @@ describe('search_files', () => {
   it('cuts long lines and says when there are more', async () => {
     const { call } = await workbench({ a: `${'x'.repeat(600)}\nx\n` }, { limits: { search_results: 1 } })
     expect(await call('search_files', { pattern: 'x' })).toMatchObject({
-      content: `a:1: ${'x'.repeat(500)} [… line cut, 600 characters]\n\n[the first 1; narrow the pattern, path or glob]`,
+      content: `a:1: ${'x'.repeat(498)}…\n\n[the first 1; narrow the pattern, path or glob]`,
     })
   })
 

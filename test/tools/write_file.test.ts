@@ -44,12 +44,15 @@ describe('write_file', () => {
 
   it('does not overwrite what changed between plan and execution', async () => {
     const { context, put, read } = await workbench({ a: 'old' })
-    for (const path of ['a', 'new']) {
+    const refusals = {
+      a: '"a" was changed by somebody else; read it again first',
+      new: '"new" exists already; read it again first',
+    }
+    for (const [path, content] of Object.entries(refusals)) {
       const planned = await write.plan({ path, content: 'mine' }, context)
       await put(path, 'theirs')
       if (!planned.ok) throw new Error(planned.message)
-      const output = await write.execute({ path, content: 'mine' }, context, planned.plan)
-      expect(output).toEqual({ ok: false, content: expect.stringMatching(/changed/) })
+      expect(await write.execute({ path, content: 'mine' }, context, planned.plan)).toEqual({ ok: false, content })
       expect(await read(path)).toBe('theirs')
     }
   })
@@ -74,6 +77,9 @@ describe('write_file', () => {
   it('is refused for a folder and outside the workspace', async () => {
     const { call } = await workbench({ 'src/a': '' })
     expect(await call('write_file', { path: 'src', content: '' })).toEqual({ refused: expect.stringContaining('src') })
+    expect(await call('write_file', { path: 'new/', content: '' })).toEqual({
+      refused: 'new/ names a folder, not a file',
+    })
     expect(await call('write_file', { path: '../x', content: '' })).toEqual({ refused: expect.any(String) })
   })
 })

@@ -64,7 +64,7 @@ export function findStep(playing: Playing, request: ModelRequest, caller: Caller
       return { ok: true, step, path, list, place, where: whereIs(path) }
     }
   }
-  return wrong(`${agent}: ${steps.length} ${list === 'steps' ? 'steps' : `steps of ${list}`}, and all are used up`)
+  return wrong(`${agent}: no ${list === 'steps' ? '' : `${list} `}step after the last, ${steps.length}`)
 }
 
 function shown(text: string): string {

@@ -39,11 +39,8 @@ export function started(at = AT, parent: Partial<Contract['parent']> = {}): NewE
 export function responded(id: string, input_tokens: number, output_tokens: number, at = AT): NewEvent {
   const usage = { input_tokens, output_tokens, cached_tokens: 1, cache_write_tokens: 0, reasoning_tokens: 0 }
   const parts = [{ type: 'text' as const, text: `answer ${id}` }]
-  return event(
-    'model.responded',
-    { request_id: id, purpose: 'turn', model: 'm', parts, finish_reason: 'stop', usage, duration_ms: 5 },
-    at,
-  )
+  const answer = { request_id: id, purpose: 'turn' as const, model: 'm', parts, finish_reason: 'stop' as const }
+  return event('model.responded', { ...answer, usage, usage_source: 'provider', duration_ms: 5 }, at)
 }
 
 export function called(call_id: string, at = AT): NewEvent {

@@ -17,8 +17,7 @@ export interface Job<Group> {
 /** How long another process may hold the lock before the waiting writes fail. */
 const PATIENCE_MS = 5000
 
-/** Gives the event loop a chance between two tries, so that waiting for a lock stops nobody else. */
-const SPINS = 20
+const RETRY_MS = 1
 
 /**
  * Group commit: everything that was asked for in one turn of the event loop shares one BEGIN IMMEDIATE ... COMMIT. A
@@ -33,7 +32,6 @@ export class Writer<Group> {
   #scheduled = false
   #closed = false
   #busySince: number | null = null
-  #tries = 0
 
   constructor(
     readonly database: Database,
@@ -88,7 +86,6 @@ export class Writer<Group> {
         return
       }
       this.#busySince = null
-      this.#tries = 0
       const failed = this.#attempt(jobs)
       if (!failed) return
       jobs = jobs.filter((job) => job !== failed)
@@ -125,16 +122,13 @@ export class Writer<Group> {
     this.#busySince ??= performance.now()
     if (performance.now() - this.#busySince < PATIENCE_MS) return true
     this.#busySince = null
-    this.#tries = 0
     return false
   }
 
   #again(jobs: Job<Group>[]): void {
     this.#queue = [...jobs, ...this.#queue]
     this.#scheduled = true
-    this.#tries += 1
-    if (this.#tries <= SPINS) setImmediate(this.#flush)
-    else setTimeout(this.#flush, 1)
+    setTimeout(this.#flush, RETRY_MS)
   }
 }
 

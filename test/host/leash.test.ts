@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { afterEach, beforeAll, expect, it } from 'vitest'
+import { livingInSession, temporaryFolders, until } from './helpers.js'
+
+const temporaryFolder = temporaryFolders()
+let hostCode: string
+const begun: { retinue: ChildProcess; session: number }[] = []
+
+afterEach(() => {
+  for (const { retinue, session } of begun.splice(0)) {
+    retinue.kill('SIGKILL')
+    for (const pid of livingInSession(session)) process.kill(pid, 'SIGKILL')
+  }
+})
+
+beforeAll(async () => {
+  const built = await build({
+    entryPoints: [fileURLToPath(new URL('../../src/host/index.ts', import.meta.url))],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    external: ['@vscode/ripgrep', 'picomatch'],
+    write: false,
+  })
+  hostCode = built.outputFiles[0]?.text ?? ''
+})
+
+/** Another Retinue, which runs a command and tells what it says. */
+async function retinueRunning(command: string): Promise<{ retinue: ChildProcess; session: number }> {
+  const file = join(temporaryFolder(), 'retinue.mjs')
+  const main = `
+    const { processes } = createHost()
+    const onOutput = (text) => process.stdout.write(text)
+    await processes.run({ command: process.argv[2], cwd: '/', timeout_ms: 1e6, max_output_bytes: 1000, onOutput })`
+  writeFileSync(file, `${hostCode}\n${main}`)
+  const retinue = spawn(process.execPath, [file, command], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [line] = (await once(retinue.stdout, 'data')) as [Buffer]
+  const running = { retinue, session: Number(line.toString().split('\n')[0]) }
+  begun.push(running)
+  return running
+}
+
+function watcherOf(pid: number): number {
+  return (
+    readdirSync('/proc')
+      .map(Number)
+      .find((candidate) => {
+        try {
+          const parent = readFileSync(`/proc/${candidate}/stat`, 'latin1').split(') ')[1]?.split(' ')[1]
+          return Number(parent) === pid && readFileSync(`/proc/${candidate}/cmdline`, 'latin1').includes('leash')
+        } catch {
+          return false
+        }
+      }) ?? 0
+  )
+}
+
+it('ends a command when Retinue is killed without warning', async () => {
+  const { retinue, session } = await retinueRunning("trap '' TERM HUP; sleep 1000 & sleep 1000 & echo $$; wait")
+  expect(livingInSession(session)).toHaveLength(3)
+  retinue.kill('SIGKILL')
+  await until(() => livingInSession(session).length === 0, 2000)
+})
+
+it('holds also after the watcher itself was killed', async () => {
+  const { retinue, session } = await retinueRunning('echo $$; sleep 1000')
+  const watcher = watcherOf(retinue.pid ?? 0)
+  process.kill(watcher, 'SIGKILL')
+  await until(() => ![0, watcher].includes(watcherOf(retinue.pid ?? 0)))
+  retinue.kill('SIGKILL')
+  await until(() => livingInSession(session).length === 0, 2000)
+})
+
+it('keeps nobody from ending, and does not stay behind', async () => {
+  const { retinue } = await retinueRunning('echo $$')
+  const watcher = watcherOf(retinue.pid ?? 0)
+  expect(await once(retinue, 'exit')).toEqual([0, null])
+  if (watcher > 0) await until(() => livingInSession(watcher).length === 0, 2000)
+})

@@ -1,0 +1,136 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Person, Question, Rule } from '../../src/index.js'
+import { bench, dataOf, runToEnd } from '../support/bench.js'
+
+const write = (path: string, content = 'x') => ({ calls: [{ write_file: { path, content } }] })
+const command = (line: string) => ({ calls: [{ run_command: { command: line } }] })
+const done = { text: 'Done.' }
+
+function person(answer: 'allow' | 'deny', grant: Rule | null = null): Person & { asked: Question[] } {
+  const asked: Question[] = []
+  return {
+    asked,
+    permit: async (question) => {
+      asked.push(question)
+      return { answer, grant, by: 'tester', note: answer === 'deny' ? 'use another file' : null }
+    },
+    answer: async ({ options }) => options[1] ?? null,
+  }
+}
+
+describe('a call that asks', () => {
+  it('is made when the person says yes, and the log says who did', async () => {
+    const { retinue, cwd } = await bench({ root: [write('a.txt'), done] })
+    const somebody = person('allow')
+    const { events } = await runToEnd(retinue, { person: somebody })
+    expect(somebody.asked).toMatchObject([
+      { tool: 'write_file', summary: expect.stringContaining('a.txt'), reason: 'writes ask in normal mode' },
+    ])
+    expect(dataOf(events, 'permission.answered')).toMatchObject([{ answer: 'allow', by: 'tester' }])
+    expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('x')
+  })
+
+  it('is not made when the person says no, and the agent hears why', async () => {
+    const { retinue, model, cwd } = await bench({
+      root: [write('a.txt'), { expect: 'tester said no: use another file', ...done }],
+    })
+    const { result } = await runToEnd(retinue, { person: person('deny') })
+    expect(result).toMatchObject({ outcome: 'completed', tool_calls: 0, files_changed: [] })
+    expect(existsSync(join(cwd, 'a.txt'))).toBe(false)
+    model.assertAllUsed()
+  })
+
+  it('is denied when nobody is there, and the agent is told so', async () => {
+    const { retinue, model, cwd } = await bench({ root: [write('a.txt'), { expect: 'nobody to ask', ...done }] })
+    await runToEnd(retinue)
+    expect(existsSync(join(cwd, 'a.txt'))).toBe(false)
+    model.assertAllUsed()
+  })
+
+  it('is not asked again when the person granted a rule for the rest of the run, and everything else still is', async () => {
+    const grant: Rule = { decision: 'allow', tool: 'run_command', pattern: 'echo a *' }
+    const { retinue } = await bench({
+      root: [command('echo a 1'), command('echo a 2'), command('echo b'), command('echo a 3; echo b'), done],
+    })
+    const somebody = person('allow', grant)
+    await runToEnd(retinue, { person: somebody })
+    expect(somebody.asked.map(({ summary }) => summary)).toEqual(['run echo a 1', 'run echo b', 'run echo a 3; echo b'])
+  })
+
+  it('is allowed or denied by rules without asking', async () => {
+    const rules: Rule[] = [
+      { decision: 'allow', tool: 'write_file', pattern: 'docs/**' },
+      { decision: 'deny', tool: 'read_file', pattern: '.env' },
+    ]
+    const { retinue, model } = await bench(
+      {
+        root: [
+          write('docs/a.md'),
+          { calls: [{ read_file: { path: '.env' } }] },
+          { expect: 'Not allowed: rule deny read_file(.env)', ...done },
+        ],
+      },
+      { files: { '.env': 'KEY=1' }, settings: { rules } },
+    )
+    const { result } = await runToEnd(retinue)
+    expect(result.files_changed).toEqual(['docs/a.md'])
+    model.assertAllUsed()
+  })
+})
+
+describe('what an agent may not do', () => {
+  it.each([
+    [
+      'a tool outside its contract',
+      { calls: [{ run_command: { command: 'true' } }] },
+      'denied',
+      { tools: ['read_file'], mode: 'dangerous' },
+    ],
+    ['a tool that does not exist', { calls: [{ launch_rocket: {} }] }, 'unknown_tool', {}],
+    ['a path outside the workspace', write('../evil.txt'), 'invalid_arguments', { mode: 'dangerous' }],
+    ['a path outside its write paths', write('src/a.ts'), 'denied', { write_paths: [['docs']], mode: 'dangerous' }],
+    ["git's own files", write('.git/config'), 'denied', { mode: 'dangerous' }],
+    ["Retinue's own files", write('.retinue/x'), 'denied', { mode: 'dangerous' }],
+    ['its own configuration', write('retinue.yaml', 'mode: dangerous'), 'denied', { mode: 'dangerous' }],
+    ['anything that writes, in plan mode', write('a.txt'), 'denied', { mode: 'plan' }],
+    [
+      'learning what is in a file it may not read by failing to edit it',
+      { calls: [{ edit_file: { path: '.env', old_text: 'K', new_text: 'L' } }] },
+      'denied',
+      { read_paths: [['src']], mode: 'dangerous' },
+    ],
+  ] as const)('%s is refused and recorded', async (_, step, code, settings) => {
+    const { retinue, cwd } = await bench(
+      { root: [step as never, done] },
+      { files: { '.env': 'SECRET=1\nSECRET=2\n', '.git/config': '[core]\n' }, settings: settings as never },
+    )
+    const { result, events } = await runToEnd(retinue)
+    expect(dataOf(events, 'tool.refused')).toMatchObject([{ code }])
+    expect(dataOf(events, 'tool.called')).toEqual([])
+    expect(JSON.stringify(events)).not.toContain('SECRET=2')
+    expect(result.files_changed).toEqual([])
+    expect(readFileSync(join(cwd, '.git/config'), 'utf8')).toBe('[core]\n')
+  })
+
+  it('tools that could only be refused are not offered in the first place', async () => {
+    const { retinue, model } = await bench({ root: [done] })
+    await runToEnd(retinue, { mode: 'plan' })
+    const offered = model.requests[0]?.request.tools.map(({ name }) => name)
+    expect(offered).toContain('read_file')
+    for (const name of ['write_file', 'edit_file', 'run_command', 'git_commit', 'ask_user'])
+      expect(offered).not.toContain(name)
+  })
+})
+
+describe('ask_user', () => {
+  it('reaches the person and brings the answer back', async () => {
+    const { retinue, model } = await bench({
+      root: [{ calls: [{ ask_user: { question: 'Tabs?', options: ['yes', 'no'] } }] }, { expect: 'no', ...done }],
+    })
+    const { result } = await runToEnd(retinue, { person: person('allow') })
+    expect(result.outcome).toBe('completed')
+    model.assertAllUsed()
+  })
+})

@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import { bench, runToEnd } from '../support/bench.js'
+
+describe('a session', () => {
+  it('goes on with what its earlier runs said', async () => {
+    const { retinue, model } = await bench(
+      {
+        root: [
+          { calls: [{ read_file: { path: 'a.txt' } }] },
+          { text: 'It says moon.' },
+          { expect: 'And backwards?', text: 'noom' },
+        ],
+      },
+      { files: { 'a.txt': 'moon\n' } },
+    )
+    const first = await runToEnd(retinue, { task: 'What does a.txt say?' })
+    const { session_id } = first.result
+    const second = await runToEnd(retinue, { task: 'And backwards?', session_id })
+    expect(second.result).toMatchObject({ outcome: 'completed', text: 'noom', session_id })
+    expect(model.requests.at(-1)?.request.messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+      'user',
+    ])
+    expect(await retinue.replay(second.result.run_id)).toMatchObject({ ok: true })
+    expect((await retinue.runs({ session_id })).map(({ task }) => task)).toEqual([
+      'And backwards?',
+      'What does a.txt say?',
+    ])
+  })
+
+  it('that does not exist is an error that says so', async () => {
+    const { retinue } = await bench({ root: [] })
+    await expect(retinue.run({ task: 'x', session_id: 'nope' }).result()).rejects.toMatchObject({ code: 'not_found' })
+  })
+})
+
+describe('the result of a closed run', () => {
+  it('can be read again, as often as one likes, and resuming gives it too', async () => {
+    const { retinue } = await bench({ root: [{ text: 'Here.' }] })
+    const { result } = await runToEnd(retinue)
+    expect(await retinue.result(result.run_id)).toEqual(result)
+    expect(await retinue.result(result.run_id)).toEqual(result)
+    expect(await retinue.resume(result.run_id).result()).toEqual(result)
+  })
+})
+
+describe('cancelling', () => {
+  it('aborts the model call and closes the run as cancelled', async () => {
+    const { retinue } = await bench({ root: [{ text: 'late', delay_ms: 60_000 }] })
+    const run = retinue.run({ task: 'Wait' })
+    for await (const event of run) if (event.type === 'model.requested') run.cancel('enough')
+    expect(await run.result()).toMatchObject({ outcome: 'cancelled', reason: 'cancelled by caller: enough' })
+  })
+
+  it('reaches the command under way, and what it started', async () => {
+    const { retinue } = await bench(
+      { root: [{ calls: [{ run_command: { command: 'sleep 1000' } }] }] },
+      { settings: { mode: 'dangerous' } },
+    )
+    const controller = new AbortController()
+    const run = retinue.run({ task: 'Wait', signal: controller.signal })
+    const statuses: string[] = []
+    for await (const event of run) {
+      if (event.type === 'tool.called') controller.abort('stop')
+      if (event.type === 'tool.finished') statuses.push(event.data.status)
+    }
+    expect(statuses).toEqual(['cancelled'])
+    expect((await run.result()).outcome).toBe('cancelled')
+  })
+
+  it('works through the store, as another process would do it', async () => {
+    const { retinue } = await bench({ root: [{ text: 'late', delay_ms: 60_000 }] })
+    const run = retinue.run({ task: 'Wait' })
+    const cancelled: Promise<unknown>[] = []
+    for await (const event of run) {
+      if (event.type === 'model.requested') cancelled.push(retinue.cancel(run.run_id, 'somebody', 'not needed'))
+    }
+    expect(await Promise.all(cancelled)).toEqual([await run.result()])
+    expect(await run.result()).toMatchObject({ outcome: 'cancelled', reason: 'cancelled by somebody: not needed' })
+  })
+})
+
+describe('a run that was left', () => {
+  it('is interrupted, can be resumed, and does not ask the model again for what it has said', async () => {
+    const { retinue, model } = await bench(
+      { root: [{ calls: [{ read_file: { path: 'a.txt' } }] }, { text: 'Done.', delay_ms: 300 }] },
+      { files: { 'a.txt': 'a\n' } },
+    )
+    const run = retinue.run({ task: 'Read' })
+    let asked = 0
+    const left = run.result().catch((error: Error) => error)
+    for await (const event of retinue.follow(run.run_id)) {
+      if (event.type === 'model.requested' && ++asked === 2) {
+        run.leave('going home')
+        break
+      }
+    }
+    expect(await left).toMatchObject({ code: 'abandoned' })
+    expect((await retinue.find(run.run_id)).status).toBe('interrupted')
+    expect(await retinue.resume(run.run_id).result()).toMatchObject({ outcome: 'completed', text: 'Done.', turns: 2 })
+    expect(model.requests).toHaveLength(3)
+  })
+
+  it('is respected while somebody works on it', async () => {
+    const { retinue } = await bench({ root: [{ text: 'late', delay_ms: 60_000 }] })
+    const run = retinue.run({ task: 'Wait' })
+    for await (const event of run) {
+      if (event.type !== 'model.requested') continue
+      await expect(retinue.resume(run.run_id).result()).rejects.toMatchObject({ code: 'held' })
+      run.cancel()
+    }
+  })
+})
