@@ -91,7 +91,7 @@ export function createSdkModel(options: SdkModelOptions): Model {
       if (signal.aborted) return aborted(about)
       // A controller per call, so that nothing of the call stays behind on a signal that lives as long as the run.
       const controller = new AbortController()
-      const onAbort = () => controller.abort()
+      const onAbort = () => {}
       signal.addEventListener('abort', onAbort, { once: true })
       try {
         const call = build(request)

@@ -101,7 +101,7 @@ export async function readStream(
  * sends no `finish` at all then, and the one for compatible servers an error.)
  */
 function isEndMark(finish: LanguageModelV3FinishReason): boolean {
-  return true
+  return finish.unified !== 'other' || finish.raw !== undefined
 }
 
 function toAnswerPart(entry: Block | AnswerPart): AnswerPart {

@@ -6,6 +6,8 @@ import { followSuite } from './conformance/follow.js'
 import { forOneTest } from './conformance/open.js'
 import { projectionSuite } from './conformance/projections.js'
 
+export type { Subject } from './conformance/fixtures.js'
+
 /** What every store must do. `open` gives a new, empty one each time. */
 export function storeConformance(name: string, open: () => Promise<Subject>): void {
   describe(`${name} store`, () => {

@@ -4,7 +4,7 @@ import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
 import { begin } from '../../src/store/conformance/fixtures.js'
 import { openSqliteStore } from '../../src/store/index.js'
-import { clock, testFolder, testStore } from './sqlite.js'
+import { clock, openFile, testFolder, testStore } from './sqlite.js'
 
 describe('openSqliteStore', () => {
   it('makes the folder, and hides one that is named .retinue from git', async () => {
@@ -25,13 +25,28 @@ describe('openSqliteStore', () => {
 
   it('refuses a database of a newer version and does not touch it', async () => {
     const file = join(await testFolder(), 'retinue.db')
+    await (await openFile(file)).close()
     const raw = new Database(file)
-    raw.exec('CREATE TABLE future (x); PRAGMA user_version = 99')
+    raw.exec('PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE)')
     raw.close()
     const before = await readFile(file)
     const opened = await openSqliteStore({ file, clock })
     expect(opened).toMatchObject({ ok: false, code: 'newer_version' })
     expect(opened.ok ? '' : opened.message).toMatch(/schema is version 99, and this one knows 1\. Update Retinue/)
+    expect(await readFile(file)).toEqual(before)
+  })
+
+  it('refuses the database of another program and does not touch it', async () => {
+    const file = join(await testFolder(), 'cookies.sqlite')
+    const raw = new Database(file)
+    raw.exec('CREATE TABLE cookies (x); PRAGMA user_version = 1')
+    raw.close()
+    const before = await readFile(file)
+    expect(await openSqliteStore({ file, clock })).toMatchObject({
+      ok: false,
+      code: 'unreadable',
+      message: expect.stringContaining('belongs to another program'),
+    })
     expect(await readFile(file)).toEqual(before)
   })
 
@@ -42,13 +57,13 @@ describe('openSqliteStore', () => {
     expect(await openSqliteStore({ file, clock })).toMatchObject({
       ok: false,
       code: 'unreadable',
-      message: expect.stringContaining(`${file} cannot be opened as a database (file is not a database)`),
+      message: expect.stringContaining(`${file} cannot be opened as a database of Retinue: file is not a database`),
     })
     expect(await openSqliteStore({ file: path, clock })).toMatchObject({ ok: false, code: 'unreadable' })
     expect(await openSqliteStore({ file: join(file, 'x.db'), clock })).toMatchObject({ ok: false, code: 'unreadable' })
   })
 
-  it('keeps the journal and the durability it promises', async () => {
+  it('keeps its journal beside the file, so that readers never wait', async () => {
     const file = join(await testFolder(), 'retinue.db')
     const store = await testStore(file)
     await begin(store, 'run')

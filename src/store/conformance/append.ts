@@ -215,7 +215,7 @@ export function appendSuite(open: Open): void {
       const digest = blobDigest(bytes)
       await begin(store, 'run')
       await taken(store, next(2, { events: [], blobs: [{ digest, bytes }] }))
-      await taken(store, next(2, { blobs: [{ digest, bytes }] }))
+      await taken(store, next(2, { blobs: [{ digest, bytes: Uint8Array.from([9]) }] }))
       expect(await store.blob(digest)).toEqual(bytes)
       expect(await store.blob(blobDigest('unknown'))).toBeNull()
       expect((await store.run('run'))?.last_position).toBe(4)

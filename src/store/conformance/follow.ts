@@ -28,9 +28,9 @@ export function followSuite(open: Open): void {
     it('begins after a position, and ends at once where nothing can come any more', async () => {
       const { store } = await open()
       await begin(store, 'run')
-      await append(store, 2, [agentFinished('done'), closed()])
+      await append(store, 2, [agentFinished('done'), closed(), called('late')])
       expect(await positions(store.follow({ run_id: 'run', after: 2 }))).toEqual([3, 4])
-      expect(await positions(store.follow({ run_id: 'run', after: 4 }))).toEqual([])
+      expect(await positions(store.follow({ run_id: 'run', after: 5 }))).toEqual([])
     })
 
     it('waits for a run that does not exist yet', async () => {
@@ -48,7 +48,7 @@ export function followSuite(open: Open): void {
         Array.from({ length: 10 }, async (_, i) => {
           const agent_id = `agent-${i}`
           await beginChild(store, 'run', agent_id)
-          for (let seq = 1; seq < 60; seq += 4) await append(store, seq, ['a', 'b', 'c', 'd'].map(called1), agent_id)
+          for (let seq = 1; seq < 60; seq += 4) await append(store, seq, fourCalls, agent_id)
         }),
       )
       await append(store, 2, [agentFinished('done'), closed()])
@@ -91,9 +91,7 @@ export function followSuite(open: Open): void {
   })
 }
 
-function called1(id: string) {
-  return called(id)
-}
+const fourCalls = ['a', 'b', 'c', 'd'].map((id) => called(id))
 
 function append(store: Store, expected_seq: number, events: ReturnType<typeof called>[], agent_id = 'root') {
   return taken(store, { run_id: 'run', agent_id, epoch: 1, expected_seq, events })

@@ -41,7 +41,7 @@ export class MemoryLog {
     run.row = projected.run
     if (projected.agent) run.agents.set(batch.agent_id, projected.agent)
     for (const { digest, bytes } of batch.blobs ?? []) {
-      this.#blobs.set(digest, bytes.slice())
+      if (!this.#blobs.has(digest)) this.#blobs.set(digest, bytes.slice())
     }
     return { ok: true, events: stored }
   }

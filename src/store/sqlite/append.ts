@@ -44,9 +44,9 @@ export class Appends {
   }
 
   /** The digest that the batch's first event is chained to; undefined when the stream is not where the batch expects. */
-  previous(group: Group, key: string, batch: Append): string | undefined {
+  previous(key: string, batch: Append): string | undefined {
     if (batch.expected_seq === 0) return ''
-    const known = group.heads.get(key) ?? this.#heads.get(key)
+    const known = this.#heads.get(key)
     if (known?.seq === batch.expected_seq) return known.digest
     const head = first<Head>(this.#streams.head, batch.run_id, batch.agent_id)
     return head?.seq === batch.expected_seq ? head.digest : undefined
@@ -104,7 +104,7 @@ class AppendJob implements Job<Group> {
       return
     }
     const key = `${batch.run_id}\n${batch.agent_id}`
-    const previous = appends.previous(group, key, batch)
+    const previous = appends.previous(key, batch)
     const digest = previous === undefined ? undefined : this.#chain(previous)
     const seq = batch.expected_seq + this.#entries.length
     if (digest === undefined || !appends.advance(batch, seq, digest)) {

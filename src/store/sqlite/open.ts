@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Store } from '../store.js'
 import { type Database, isBusy } from './database.js'
-import { migrate, SCHEMA_VERSION, versionOf } from './schema.js'
+import { kindOf, migrate, SCHEMA_VERSION } from './schema.js'
 import { SqliteStore } from './store.js'
 
 export type SqliteOptions = { file: string; clock: { now(): number } }
@@ -19,11 +19,9 @@ export async function openSqliteStore({ file, clock }: SqliteOptions): Promise<O
     const { default: Libsql } = await import('libsql')
     const writing = new Libsql(file)
     writing.exec(`PRAGMA busy_timeout = ${BUSY_MS}`)
-    const version = versionOf(writing)
-    if (version > SCHEMA_VERSION) {
-      writing.close()
-      return { ok: false, code: 'newer_version', message: newer(file, version) }
-    }
+    const { version, foreign } = kindOf(writing)
+    if (foreign) throw new Error('it belongs to another program')
+    if (version > SCHEMA_VERSION) return { ok: false, code: 'newer_version', message: newer(file, version) }
     await untilFree(() => prepareWriting(writing))
     const reading = new Libsql(file)
     reading.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA query_only = 1`)
@@ -71,5 +69,5 @@ function newer(file: string, version: number): string {
 
 function unreadable(file: string, error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error)
-  return `${file} cannot be opened as a database (${reason}). Check the path and its permissions, or name another file.`
+  return `${file} cannot be opened as a database of Retinue: ${reason}. Check the path and its permissions.`
 }

@@ -1,8 +1,12 @@
 import { all, type Database, rollback } from './database.js'
 
+/** Marks the file as ours, so that a wrong path cannot make a table in somebody else's database. */
+const APPLICATION = 0x52544e55
+
 /** From one version to the next. A released one is never edited. */
 const MIGRATIONS: readonly string[] = [
   `
+  PRAGMA application_id = ${APPLICATION};
   CREATE TABLE events (
     run_id TEXT NOT NULL,
     position INTEGER NOT NULL,
@@ -75,7 +79,6 @@ const MIGRATIONS: readonly string[] = [
     by TEXT NOT NULL,
     at INTEGER NOT NULL
   );
-  CREATE INDEX signals_by_run ON signals (run_id, id);
   CREATE TABLE records (
     type TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -99,16 +102,25 @@ const MIGRATIONS: readonly string[] = [
 
 export const SCHEMA_VERSION = MIGRATIONS.length
 
-export function versionOf(database: Database): number {
-  return all<{ user_version: number }>(database.prepare('PRAGMA user_version'))[0]?.user_version ?? 0
+export type Kind = { version: number; foreign: boolean }
+
+/** What a file is. One statement, so that a migration of another process is seen whole or not at all. */
+export function kindOf(database: Database): Kind {
+  const statement = database.prepare(
+    `SELECT (SELECT user_version FROM pragma_user_version) AS version,
+       (SELECT application_id FROM pragma_application_id) AS application,
+       (SELECT count(*) FROM sqlite_master) AS tables`,
+  )
+  const [row] = all<{ version: number; application: number; tables: number }>(statement)
+  return { version: row?.version ?? 0, foreign: row !== undefined && row.tables > 0 && row.application !== APPLICATION }
 }
 
 /** Brings a database up to date. Safe with many processes at once: each looks again when it holds the lock. */
 export function migrate(database: Database): void {
-  while (versionOf(database) < SCHEMA_VERSION) {
+  while (kindOf(database).version < SCHEMA_VERSION) {
     database.exec('BEGIN IMMEDIATE')
     try {
-      const version = versionOf(database)
+      const { version } = kindOf(database)
       const migration = MIGRATIONS[version]
       if (migration) database.exec(`${migration} PRAGMA user_version = ${version + 1}`)
       database.exec('COMMIT')

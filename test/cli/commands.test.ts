@@ -1,0 +1,273 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { StoredEvent } from '../../src/index.js'
+import { ended, lines, retinue, start } from '../support/cli.js'
+import { makeProject, tree } from '../support/project.js'
+
+const script = (steps: string) => `agents:\n  root:\n${steps.replace(/^/gm, '    ')}\n`
+const HELLO = script('- calls:\n    - read_file: { path: a.txt }\n- text: "It says hello."')
+const MODEL = ['--model', 'scripted/s.yaml']
+
+function project(steps = HELLO, files: Record<string, string> = {}): string {
+  return makeProject({ 's.yaml': steps, 'a.txt': 'hello\n', ...files })
+}
+
+describe('retinue "task"', () => {
+  it('prints the answer on stdout and what it does on stderr', async () => {
+    const cwd = project()
+    const { code, stdout, stderr } = await retinue(['What does a.txt say?', ...MODEL], { cwd })
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'It says hello.\n' })
+    expect(stderr).toContain('→ read_file read a.txt')
+    expect(stderr).toContain('completed · 2 turns · 1 tool calls')
+    expect(stderr).not.toContain('\u001b[')
+  })
+
+  it('with -p prints the answer and nothing else', async () => {
+    const ended = await retinue(['-p', 'What?', ...MODEL], { cwd: project() })
+    expect(ended).toEqual({ code: 0, signal: null, stdout: 'It says hello.\n', stderr: '' })
+  })
+
+  it('with --output-format json prints one result', async () => {
+    const { stdout, stderr } = await retinue(['What?', '--output-format', 'json', ...MODEL], { cwd: project() })
+    expect(stderr).toBe('')
+    expect(lines(stdout)).toMatchObject([
+      { type: 'result', outcome: 'completed', text: 'It says hello.', tool_calls: 1 },
+    ])
+  })
+
+  it('with --output-format stream-json prints the events themselves and ends with the result', async () => {
+    const cwd = project()
+    const { stdout } = await retinue(['What?', '--output-format', 'stream-json', ...MODEL], { cwd })
+    const out = lines(stdout) as (StoredEvent & { outcome?: string })[]
+    const events = out.slice(0, -1)
+    expect(events.map(({ position }) => position)).toEqual(events.map((_, i) => i + 1))
+    expect(out.at(-1)).toMatchObject({ type: 'result', outcome: 'completed' })
+    const { run_id } = events[0] as StoredEvent
+    expect(lines((await retinue(['show', run_id, '--json'], { cwd })).stdout)).toEqual(events)
+  })
+
+  it('takes the task from stdin, alone or in its place', async () => {
+    const cwd = project(script('- expect: { contains: "from a pipe" }\n  text: Yes.'))
+    expect((await retinue(['-p', ...MODEL], { cwd, input: 'from a pipe' })).stdout).toBe('Yes.\n')
+    expect((await retinue(['-p', ...MODEL, 'this comes', '-'], { cwd, input: 'from a pipe' })).stdout).toBe('Yes.\n')
+  })
+
+  it('goes on with the last session with -c, and with the session of a run with -r', async () => {
+    const cwd = project(script('- text: One.\n- expect: second\n  text: Two.\n- expect: third\n  text: Three.'))
+    await retinue(['-p', 'first', ...MODEL], { cwd })
+    expect((await retinue(['-p', '-c', 'second', ...MODEL], { cwd })).stdout).toBe('Two.\n')
+    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
+    expect((await retinue(['-p', '-r', run?.run_id.slice(0, 6) as string, 'third', ...MODEL], { cwd })).stdout).toBe(
+      'Three.\n',
+    )
+  })
+
+  it('keeps its database out of git, by itself', async () => {
+    const cwd = makeProject({ 's.yaml': HELLO, 'a.txt': 'hello\n' }, { git: true })
+    await retinue(['-p', 'What?', ...MODEL], { cwd })
+    expect(existsSync(join(cwd, '.retinue/retinue.db'))).toBe(true)
+    expect((await retinue(['-p', 'x', ...MODEL], { cwd })).code).toBe(0)
+    const { execFileSync } = await import('node:child_process')
+    expect(execFileSync('git', ['status', '--porcelain'], { cwd, encoding: 'utf8' })).toBe('')
+  })
+})
+
+describe('exit codes', () => {
+  const LOOP = script(Array(5).fill('- calls:\n    - read_file: { path: a.txt }').join('\n')).replace(/\n$/, '')
+  it.each([
+    ['an unknown option', ['x', '--nope'], 2, "unknown option '--nope'"],
+    ['a bad value', ['x', '--max-turns', '0'], 2, 'positive whole number'],
+    ['a bad mode', ['x', '--mode', 'yolo'], 2, 'Allowed choices are plan, normal, auto, dangerous'],
+    ['an empty task', ['  ', ...MODEL], 42, 'The task is empty'],
+    ['a slip of a command', ['rums'], 42, 'looks like the command "runs"'],
+    ['no such run', ['show', 'zzzz'], 42, 'There is no run "zzzz"'],
+    ['no model', ['x'], 41, 'Set one of these'],
+    ['a missing key', ['x', '--model', 'openai/gpt-5'], 41, 'OPENAI_API_KEY'],
+    ['an unknown provider', ['x', '--model', 'nope/m'], 52, 'nope'],
+    ['a script that is not there', ['x', '--model', 'scripted/none.yaml'], 52, 'none.yaml'],
+    ['the turn limit', ['x', '--max-turns', '2', ...MODEL], 53, 'The budget of 2 turns is used up'],
+    ['another budget', ['x', '--max-tool-calls', '1', ...MODEL], 55, 'The budget of 1 tool_calls is used up'],
+  ])('%s', async (_, args, code, message) => {
+    const cwd = makeProject({ 's.yaml': `${LOOP}\n`, 'a.txt': '' })
+    const ended = await retinue(args, { cwd })
+    expect(ended.stderr).toContain(message)
+    expect(ended.code).toBe(code)
+    expect(ended.stderr).not.toContain('    at ')
+  })
+
+  it('a configuration with mistakes: all of them, with file, line and column', async () => {
+    const cwd = project(HELLO, { 'retinue.yaml': 'modle: openai/gpt-5\nbudget:\n  turns: 0\n' })
+    const { code, stderr } = await retinue(['x'], { cwd })
+    expect(code).toBe(52)
+    expect(stderr).toContain('retinue.yaml:1:1')
+    expect(stderr).toContain('did you mean "model"')
+    expect(stderr).toContain('retinue.yaml:3:')
+    expect(stderr).toContain('turns must be positive')
+  })
+
+  it('a model that fails', async () => {
+    const cwd = project(script('- fail: { code: auth, message: "key refused" }'))
+    const { code, stderr, stdout } = await retinue(['-p', 'x', ...MODEL], { cwd })
+    expect({ code, stdout, stderr }).toEqual({ code: 41, stdout: '', stderr: 'retinue: error: key refused\n' })
+  })
+})
+
+describe('configuration', () => {
+  it('is taken from the project, under the user’s', async () => {
+    const cwd = project(HELLO, { 'retinue.yaml': 'model: scripted/s.yaml\nbudget:\n  turns: 1\n' })
+    const ended = await retinue(['x', '--output-format', 'json'], { cwd })
+    expect(ended.code).toBe(53)
+    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
+    const shown = await retinue(['show', run?.run_id as string], { cwd })
+    expect(shown.stdout).toContain('scripted/s.yaml (chosen by project)')
+    expect(shown.stdout).toContain('budget: 1 turns')
+  })
+
+  it('from a stranger’s project cannot widen what the person allows', async () => {
+    const cwd = project(HELLO, { 'retinue.yaml': 'mode: dangerous\n' })
+    expect(await retinue(['x', ...MODEL], { cwd })).toMatchObject({
+      code: 52,
+      stderr: expect.stringContaining('retinue.yaml:1:'),
+    })
+    const config = join(cwd, 'conf/retinue')
+    mkdirSync(config, { recursive: true })
+    writeFileSync(join(config, 'config.yaml'), `trusted_projects: ["${cwd}"]\n`)
+    expect((await retinue(['-p', 'x', ...MODEL], { cwd, env: { XDG_CONFIG_HOME: join(cwd, 'conf') } })).code).toBe(0)
+  })
+
+  it('starts with a file that init writes, which is valid and changes nothing', async () => {
+    const cwd = project()
+    expect((await retinue(['init'], { cwd })).code).toBe(0)
+    expect(readFileSync(join(cwd, 'retinue.yaml'), 'utf8')).toContain('model:')
+    expect((await retinue(['-p', 'x', ...MODEL], { cwd })).code).toBe(0)
+    expect(await retinue(['init'], { cwd })).toMatchObject({
+      code: 42,
+      stderr: expect.stringContaining('nothing was changed'),
+    })
+  })
+})
+
+describe('looking at runs', () => {
+  it('show gives a condensed timeline, and everything with --full', async () => {
+    const cwd = project()
+    await retinue(['-p', 'What?', ...MODEL], { cwd })
+    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
+    const { stdout } = await retinue(['show', run?.run_id as string], { cwd })
+    expect(stdout).toContain('tool.called          read_file read a.txt')
+    expect(stdout).not.toContain('"call_id"')
+    expect((await retinue(['show', run?.run_id as string, '--full'], { cwd })).stdout).toContain('"call_id": "c1"')
+    expect((await retinue(['runs'], { cwd })).stdout).toMatch(new RegExp(`^${run?.run_id}  completed +What\\?`))
+  })
+
+  it('makes control characters of files and models visible instead of obeying them', async () => {
+    const cwd = project(script('- calls:\n    - read_file: { path: "\\e]0;evil\\a.txt" }\n- text: "\\e[2Jgone"'))
+    const { stderr } = await retinue(['x', ...MODEL], { cwd })
+    expect(stderr).not.toContain('\u001b]0')
+    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
+    expect((await retinue(['show', run?.run_id as string], { cwd })).stdout).not.toContain('\u001b')
+  })
+
+  it('doctor says what is there and what is missing', async () => {
+    const { code, stdout } = await retinue(['doctor'], { cwd: project() })
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/git +\d/)
+    expect(stdout).toContain('ANTHROPIC_API_KEY')
+    const ready = await retinue(['doctor', '--json'], { cwd: project(), env: { OPENAI_API_KEY: 'sk-secret-value' } })
+    expect(ready.code).toBe(0)
+    expect(ready.stdout).not.toContain('sk-secret-value')
+  })
+
+  it('demo runs offline, without a key', async () => {
+    const { code, stdout } = await retinue(['demo'], { cwd: project() })
+    expect(code).toBe(0)
+    expect(stdout).toContain('the test passes')
+    const folder = /cd (\S+)/.exec(stdout)?.[1] as string
+    expect(tree(folder)['src/cart.js']).toContain('let i = 0')
+  })
+})
+
+describe('a run in another process', () => {
+  const SLOW = script('- calls:\n    - run_command: { command: "echo $$ > pid; sleep 1000" }\n- text: Done.')
+
+  /** Starts a run whose command sleeps, and resolves when the command is under way. */
+  async function sleeping(cwd: string) {
+    const child = start(['x', '--mode', 'dangerous', '--output-format', 'stream-json', ...MODEL], { cwd })
+    child.stdin.end()
+    const end = ended(child)
+    const run_id = await new Promise<string>((resolve, reject) => {
+      let seen = ''
+      child.stdout.on('data', (chunk: Buffer) => {
+        seen += chunk.toString()
+        if (!seen.includes('"tool.called"')) return
+        resolve((JSON.parse(seen.split('\n', 1)[0] as string) as StoredEvent).run_id)
+      })
+      void end.then(({ stderr }) => reject(new Error(stderr)))
+    })
+    await expect
+      .poll(() => existsSync(join(cwd, 'pid')) && readFileSync(join(cwd, 'pid'), 'utf8').trim())
+      .toMatch(/\d+/)
+    return { child, end, run_id, pid: Number(readFileSync(join(cwd, 'pid'), 'utf8')) }
+  }
+  /** A zombie is dead: it waits for an init that does not look after its orphans. */
+  const isAlive = (pid: number) =>
+    existsSync(`/proc/${pid}`) && !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+
+  it('can be watched and cancelled, and leaves no process behind', async () => {
+    const cwd = project(SLOW)
+    const { end, run_id, pid } = await sleeping(cwd)
+    const watching = retinue(['watch', run_id], { cwd })
+    expect((await retinue(['runs'], { cwd })).stdout).toContain('running')
+    const cancelled = await retinue(['cancel', run_id, '--reason', 'enough'], { cwd })
+    expect(cancelled).toMatchObject({ code: 0, stdout: `Run ${run_id} is closed: cancelled\n` })
+    expect((await end).code).toBe(130)
+    expect(await watching).toMatchObject({ code: 130, stdout: expect.stringContaining('enough') })
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  it('is cancelled by one Ctrl-C and closed', async () => {
+    const cwd = project(SLOW)
+    const { child, end, run_id, pid } = await sleeping(cwd)
+    child.kill('SIGINT')
+    expect((await end).code).toBe(130)
+    expect(isAlive(pid)).toBe(false)
+    expect((await retinue(['show', run_id], { cwd })).stdout).toContain('run closed, cancelled')
+  })
+
+  it('is left by SIGTERM as it is, to be resumed', async () => {
+    const cwd = project(SLOW)
+    const { child, end, run_id, pid } = await sleeping(cwd)
+    child.kill('SIGTERM')
+    expect(await end).toMatchObject({ code: 143, stderr: expect.stringContaining(`retinue resume ${run_id}`) })
+    expect(isAlive(pid)).toBe(false)
+    expect((await retinue(['runs'], { cwd })).stdout).toContain('interrupted')
+    expect(await retinue(['resume', run_id, '-p'], { cwd })).toMatchObject({ code: 0, stdout: 'Done.\n' })
+    expect((await retinue(['show', run_id, '--full'], { cwd })).stdout).toContain('whether it took effect is not known')
+  })
+
+  it('that was killed shows as interrupted at once, its command is gone, and cancel closes it', async () => {
+    const cwd = project(SLOW)
+    const { child, end, run_id, pid } = await sleeping(cwd)
+    child.kill('SIGKILL')
+    expect((await end).signal).toBe('SIGKILL')
+    await expect.poll(() => isAlive(pid)).toBe(false)
+    expect((await retinue(['runs'], { cwd })).stdout).toContain('interrupted')
+    expect(await retinue(['watch', run_id], { cwd })).toMatchObject({ code: 1 })
+    expect(await retinue(['cancel', run_id], { cwd })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('cancelled'),
+    })
+    expect((await retinue(['show', run_id], { cwd })).stdout).toContain('tool.finished')
+  })
+
+  it('is respected by resume while it is alive', async () => {
+    const cwd = project(SLOW)
+    const { child, end, run_id } = await sleeping(cwd)
+    expect(await retinue(['resume', run_id], { cwd })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is being worked on by'),
+    })
+    child.kill('SIGINT')
+    await end
+  })
+})
