@@ -6,6 +6,7 @@ async function repository(under = '.') {
   await bench.git('init', '-q', '-b', 'main', under === '.' ? '.' : '..')
   await bench.put('a.ts', 'one\n')
   await bench.put('b.ts', 'two\n')
+  await bench.put('.retinue/state', 'one\n')
   await bench.git('add', '.')
   await bench.git('commit', '-q', '-m', 'first')
   const head = (await bench.git('rev-parse', 'HEAD')).trim()
@@ -17,6 +18,7 @@ const contentOf = (output: object) => ('content' in output ? String(output.conte
 describe('the git tools', () => {
   it('show status, differences and history', async () => {
     const { call, put, git } = await repository()
+    await put('.retinue/state', 'changed\n')
     expect(await call('git_diff', {})).toEqual({ ok: true, content: '[no differences]' })
     await put('a.ts', 'uno\n')
     await put('b.ts', 'dos\n')

@@ -80,6 +80,9 @@ describe('search_files', () => {
       content: 'src/b.js:1: TWO',
       files_read: ['src/b.js'],
     })
+    expect(await call('search_files', { pattern: 'two', path: 'src/a.ts' })).toMatchObject({
+      content: 'src/a.ts:2: two\nsrc/a.ts:6: two.',
+    })
     expect(await call('search_files', { pattern: 'two.', literal: true, glob: '' })).toMatchObject({
       content: 'src/a.ts:6: two.',
     })
