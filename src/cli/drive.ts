@@ -10,10 +10,7 @@ export type DriveOptions = { print?: boolean; outputFormat: 'text' | 'json' | 's
  * Works a run in this process and shows it. stdout carries the answer (or JSON) and nothing else, unless it is a
  * terminal with somebody in front of it; everything else goes to stderr.
  */
-export async function drive(
-  options: DriveOptions,
-  start: (watching: Watching) => Run,
-): Promise<number> {
+export async function drive(options: DriveOptions, start: (watching: Watching) => Run): Promise<number> {
   const { stdin, stdout, stderr } = process
   const text = options.outputFormat === 'text'
   const quiet = options.print === true || !text

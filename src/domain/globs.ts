@@ -68,9 +68,10 @@ function enter(place: Place, places: Set<Place>): void {
 }
 
 function compilePath(pattern: string): Place {
-  const trimmed = pattern.replace(/^\.\//, '').replace(/\/+$/, '')
+  // `src/` and `src/**` are the folder as much as `src` is.
+  const trimmed = pattern.replace(/^\.\//, '').replace(/(?:\/|\/\*\*)+$/, '')
   const everything: Place = { kind: 'any', slash: true, loops: true, next: END }
-  if (trimmed === '' || trimmed === '.') return everything
+  if (trimmed === '' || trimmed === '.' || trimmed === '**') return everything
   const below: Place = { kind: 'char', char: '/', next: everything }
   return sequence([...trimmed], 0, { kind: 'fork', ways: [END, below] })
 }

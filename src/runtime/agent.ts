@@ -1,10 +1,12 @@
 import {
   type AgentResult,
+  type Call,
   left,
   type ModelRequest,
   type Part,
   type PendingCall,
   type Purpose,
+  permits,
   type ToolCallPart,
   type Usage,
 } from '../domain/index.js'
@@ -275,7 +277,8 @@ export class AgentLoop {
 
   #toolContext(): ToolContext {
     const { place } = this
-    const { agent_id } = this.memory
+    const { agent_id, contract } = this.memory
+    const { permissions } = contract
     return {
       workspace: place.workspace,
       processes: place.processes,
@@ -283,6 +286,11 @@ export class AgentLoop {
       limits: place.limits,
       signal: this.#stop.signal,
       time_left_ms: () => Math.max(0, this.#deadline - place.clock.now()),
+      mayRead: (path) => {
+        const call: Call = { tool: 'read_file', effect: 'read', paths: [{ path, access: 'read' }] }
+        const verdict = permits({ ...permissions, allowed_tools: ['read_file'] }, call)
+        return verdict.decision === 'allow'
+      },
       readOutput: (call_id) => this.#readOutput(call_id),
       askPerson: (question) => this.#pause(() => place.person.answer(question, this.#stop.signal)),
       onProgress: (text) => place.onDelta?.({ type: 'progress', agent_id, text }),

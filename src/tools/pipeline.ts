@@ -13,10 +13,10 @@ import {
   type Verdict,
 } from '../domain/index.js'
 import { resolveToolName } from './aliases.js'
-import { readArguments } from './arguments.js'
+import { readArguments, type ToolArguments } from './arguments.js'
 import { boundOutput } from './bounds.js'
 import type { ToolRegistry } from './registry.js'
-import type { Plan, Tool, ToolContext, ToolOutput } from './tool.js'
+import type { Plan, PlanResult, Tool, ToolContext, ToolOutput } from './tool.js'
 
 export type Question = { call_id: string; tool: string; summary: string; reason: string; call: Call }
 
@@ -49,7 +49,7 @@ type Ready = {
   ok: true
   call: PendingCall
   tool: Tool
-  args: Record<string, unknown>
+  args: ToolArguments
   mended: string[]
   plan: Plan
   subject: Call
@@ -132,7 +132,7 @@ async function prepare(pipeline: Pipeline, call: PendingCall): Promise<Ready | R
   }
   const read = readArguments(tool, call.part.args)
   if (!read.ok) return refused('invalid_arguments', read.message)
-  const planned = await tool.plan(read.args, pipeline.context)
+  const planned = await plan(tool, read.args, pipeline.context)
   if (!planned.ok) {
     const reveals: Call = { tool: name, effect: 'read', paths: planned.reveals ?? [] }
     const verdict = permits(pipeline.authority, reveals)
@@ -142,6 +142,14 @@ async function prepare(pipeline: Pipeline, call: PendingCall): Promise<Ready | R
   const subject = subjectOf(tool, planned.plan)
   const verdict = permits(pipeline.authority, subject)
   return { ok: true, call, tool, args: read.args, mended: read.mended, plan: planned.plan, subject, verdict }
+}
+
+async function plan(tool: Tool, args: ToolArguments, context: ToolContext): Promise<PlanResult> {
+  try {
+    return await tool.plan(args, context)
+  } catch (error) {
+    return { ok: false, message: insideFailure(tool, error) }
+  }
 }
 
 function subjectOf(tool: Tool, plan: Plan): Call {
@@ -199,7 +207,7 @@ function recordIntent(pipeline: Pipeline, ready: Ready, attempt: number): void {
   pipeline.record('tool.called', {
     call_id: ready.call.part.call_id,
     tool: tool.name,
-    args: ready.args as EventData<'tool.called'>['args'],
+    args: ready.args,
     mended: ready.mended,
     effect: tool.effect,
     summary: plan.summary,
@@ -238,9 +246,10 @@ async function run(ready: Ready, context: ToolContext): Promise<ToolOutput> {
   try {
     return await ready.tool.execute(ready.args, context, ready.plan)
   } catch (error) {
-    return {
-      ok: false,
-      content: `${ready.tool.name} failed inside: ${error instanceof Error ? error.message : String(error)}`,
-    }
+    return { ok: false, content: insideFailure(ready.tool, error) }
   }
+}
+
+function insideFailure(tool: Tool, error: unknown): string {
+  return `${tool.name} failed inside: ${error instanceof Error ? error.message : String(error)}`
 }

@@ -37,7 +37,8 @@ export const searchFiles = defineTool({
       const hint = found.code === 'bad_pattern' ? '; literal: true searches for plain text' : ''
       return { ok: false, content: `${found.message}${hint}` }
     }
-    const { matches, more } = found
+    const { more } = found
+    const matches = found.matches.filter((match) => context.mayRead(match.path))
     if (matches.length === 0) return { ok: true, content: `[no line matches ${args.pattern}]` }
     const lines = grouped(matches, args.context ?? 0)
     if (more) lines.push('', `[the first ${limit}; narrow the pattern, path or glob]`)

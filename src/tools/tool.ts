@@ -37,6 +37,8 @@ export type ToolContext = {
   signal: AbortSignal
   /** Time left to this call. */
   time_left_ms: () => number
+  /** Whether the contract lets this file be read. For tools that find files by themselves. */
+  mayRead: (path: string) => boolean
   /** The whole output of an earlier call of this agent, where it was cut or masked. */
   readOutput: (call_id: string) => Promise<string | null>
   askPerson: (question: { text: string; options: string[] }) => Promise<string | null>

@@ -114,6 +114,21 @@ describe('what an agent may not do', () => {
     expect(readFileSync(join(cwd, '.git/config'), 'utf8')).toBe('[core]\n')
   })
 
+  it('a file it may not read does not show up in a search either', async () => {
+    const rules: Rule[] = [{ decision: 'deny', tool: 'read_file', pattern: '.env' }]
+    const { retinue, model } = await bench(
+      {
+        root: [
+          { calls: [{ search_files: { pattern: 'SECRET' } }] },
+          { expect: { contains: 'a.txt', excludes: 'SECRET=1' }, ...done },
+        ],
+      },
+      { files: { '.env': 'SECRET=1\n', 'a.txt': 'no SECRET here\n' }, settings: { rules } },
+    )
+    await runToEnd(retinue)
+    model.assertAllUsed()
+  })
+
   it('tools that could only be refused are not offered in the first place', async () => {
     const { retinue, model } = await bench({ root: [done] })
     await runToEnd(retinue, { mode: 'plan' })

@@ -49,6 +49,7 @@ export async function workbench(files: Record<string, string | Uint8Array> = {},
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     signal: abort.signal,
     time_left_ms: () => options.time_left_ms ?? 60_000,
+    mayRead: () => true,
     readOutput: async (call_id) => options.outputs?.[call_id] ?? null,
     askPerson: async (question) => {
       asked.push(question)

@@ -106,6 +106,8 @@ export class ProjectionTables {
       const event = eventOf(row as EventRow)
       const projection = project(event)
       const agent = agents.get(event.agent_id) ?? newAgentDelta()
+      // The rows come in the order of the starts, as appends write them.
+      if (projection.agent) agents.delete(event.agent_id)
       agents.set(event.agent_id, agent)
       addToRun(run, projection, event.at)
       addToAgent(agent, projection, event.at)
