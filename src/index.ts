@@ -1,4 +1,5 @@
 /** The library's public face. */
+export type * from './api.js'
 export { createConfigSurroundings } from './configuration.js'
 export * from './control/index.js'
 export { diagnose, type Finding } from './diagnose.js'
@@ -7,18 +8,7 @@ export { ERROR_CODES, type ErrorCode, RetinueError } from './errors.js'
 export { createHost, type Host } from './host/index.js'
 export { createModels, type Model, type Models, providerSettingsSchema } from './models/index.js'
 export { type OpenOptions, openRetinue } from './open.js'
-export {
-  createRetinue,
-  type Retinue,
-  type RetinueOptions,
-  type Run,
-  type RunOptions,
-  type RunResult,
-  type RunStatus,
-  type RunSummary,
-  type Settings,
-  type Watching,
-} from './retinue.js'
+export { createRetinue } from './retinue.js'
 export type { Delta, Person, RebuiltRequest, Replay } from './runtime/index.js'
 export { createMemoryStore, openSqliteStore, type Store } from './store/index.js'
 export type { PersonAnswer, Question } from './tools/index.js'

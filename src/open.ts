@@ -1,11 +1,12 @@
 import { homedir } from 'node:os'
+import type { Retinue, Settings } from './api.js'
 import { createConfigSurroundings } from './configuration.js'
 import { configHome, formatProblems, loadConfig, type Origin, type ResolvedConfig } from './control/index.js'
 import type { ModelSource } from './domain/index.js'
 import { RetinueError } from './errors.js'
 import { createHost } from './host/index.js'
 import { createModels } from './models/index.js'
-import { createRetinue, type Retinue, type Settings } from './retinue.js'
+import { createRetinue } from './retinue.js'
 
 export type OpenOptions = {
   /** The project folder. */

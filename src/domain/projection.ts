@@ -11,7 +11,7 @@ export type Counters = {
   cached_tokens: number
 }
 
-export type RunStatus = 'running' | 'closed'
+type RowStatus = 'running' | 'closed'
 
 /** A row of `runs`: a projection of the log, which can be rebuilt from it. */
 export type RunRow = Counters & {
@@ -19,7 +19,7 @@ export type RunRow = Counters & {
   session_id: string
   task: string
   workspace_root: string
-  status: RunStatus
+  status: RowStatus
   outcome: Outcome | null
   text: string | null
   created_at: number
@@ -52,7 +52,7 @@ export const NO_COUNTS: Counters = { turns: 0, tool_calls: 0, input_tokens: 0, o
 export type Projection = {
   run: Omit<RunRow, keyof Counters | 'run_id' | 'updated_at' | 'last_position'> | null
   agent: Omit<AgentRow, keyof Counters | 'run_id' | 'agent_id' | 'updated_at'> | null
-  set_run: { status?: RunStatus; outcome?: Outcome; text?: string } | null
+  set_run: { status?: RowStatus; outcome?: Outcome; text?: string } | null
   set_agent: { state?: AgentState; outcome?: Outcome } | null
   add: Counters | null
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { CommandResult } from './host.js'
 import { BoundedBytes, WholeCharacters } from './output.js'
 
@@ -40,12 +41,13 @@ export class CommandOutput {
 
   /** Waits for the end of both streams, or no longer than that, and lets go of them. */
   async drain(ms: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, ms)
+    let open = true
+    const closed = Promise.all(this.#closed).then(() => {
+      open = false
     })
-    await Promise.race([Promise.all(this.#closed), late])
-    clearTimeout(timer)
+    // In small steps: after a long pause of this process a single timer would fire before what has come is read.
+    const steps = 10
+    for (let i = 0; i < steps && open; i++) await Promise.race([closed, sleep(ms / steps)])
     for (const stream of this.#streams) stream.destroy()
     this.#take(this.#outCharacters.end())
     this.#take(this.#errCharacters.end())

@@ -35,14 +35,7 @@ export async function commitPaths(
     if (!added.ok) return added
   }
   const env = { ...LITERAL, ...((await hasIdentity(git)) ? {} : NOBODY) }
-  const flags = [
-    '--only',
-    '--no-verify',
-    '--no-gpg-sign',
-    '--no-status',
-    '--cleanup=whitespace',
-    `--message=${message}`,
-  ]
+  const flags = ['--only', '--no-status', '--cleanup=whitespace', `--message=${message}`]
   const committed = await git.run(['commit', ...flags, ...FROM_STDIN], { stdin: list(changes.changes), env })
   if (!committed.ok) {
     // As it was before: what was not staged is not staged.

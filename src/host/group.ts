@@ -13,7 +13,7 @@ export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean 
 
 const PATIENCE_MS = 400
 /** From then on the ones left are looked at: where init does not reap, the dead stay in the group as zombies. */
-const REAPING_MS = 16
+const REAPING_MS = 7
 
 /** Kills what is left of a process group and waits until it is gone, but not for ever: the kernel may hold one back. */
 export async function endGroup(group: number): Promise<void> {

@@ -52,8 +52,6 @@ export class Leash {
     watcher.once('exit', lost).once('error', lost)
     watcher.stdin?.on('error', () => {})
     watcher.unref()
-    // A pipe to a child is a socket, which its type does not say.
-    if (watcher.stdin && 'unref' in watcher.stdin && typeof watcher.stdin.unref === 'function') watcher.stdin.unref()
     return this.#tell([...this.#groups].map((group) => `+ ${group}\n`).join(''))
   }
 

@@ -24,10 +24,8 @@ export class Pipes {
     for (;;) {
       const pipe = this.#spare.pop()
       if (pipe) return pipe
-      this.#filling ??= this.#fill().then((filled) => {
-        // A system without mkfifo has none the next time either.
-        if (filled) this.#filling = null
-        return filled
+      this.#filling ??= this.#fill().finally(() => {
+        this.#filling = null
       })
       if (!(await this.#filling)) return null
     }

@@ -14,7 +14,7 @@ import { type Pipe, Pipes, readPipe } from './pipes.js'
 /** Between asking a command to end and ending it. */
 const GRACE_MS = 500
 /** How long a killed command may take to be reported dead before nobody waits for it any more. */
-const GIVE_UP_MS = 400
+const GIVE_UP_MS = 200
 /** How long output is still read when a process that left the group keeps the pipe open. */
 const DRAIN_MS = 200
 

@@ -56,7 +56,7 @@ export function createRepository(parts: RepositoryParts): Repository {
       const head = await repository.head()
       if (!head.ok) return head
       if (head.commit === null) return { ok: true, text: '' }
-      const args = ['log', `--max-count=${limit}`, '--no-color', '--no-show-signature', '--date=iso-strict']
+      const args = ['log', `--max-count=${limit}`, '--no-color', '--date=iso-strict']
       const scope = path ?? (folder === work_tree ? null : '.')
       return text(
         await git.run([...args, '--format=%h %ad %an: %s', '--', ...(scope === null ? [] : [scope])], { env: LITERAL }),

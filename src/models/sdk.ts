@@ -66,7 +66,7 @@ export function createSdkModel(options: SdkModelOptions): Model {
         model: model.modelId,
         usage_last: options.wire?.usage_last ?? false,
         onDelta,
-        onSign: () => timer.refresh(),
+        onSign: () => {},
         onEnd: () => {
           clearTimeout(timer)
           timer = setTimeout(onIdle, DRAIN_MS)
@@ -91,7 +91,7 @@ export function createSdkModel(options: SdkModelOptions): Model {
       if (signal.aborted) return aborted(about)
       // A controller per call, so that nothing of the call stays behind on a signal that lives as long as the run.
       const controller = new AbortController()
-      const onAbort = () => {}
+      const onAbort = () => controller.abort()
       signal.addEventListener('abort', onAbort, { once: true })
       try {
         const call = build(request)

@@ -229,8 +229,14 @@ describe('committing', () => {
     expect(await repository.commit({ message: 'x' })).toMatchObject({ ok: false, code: 'nothing_to_commit' })
     expect(await repository.commit({ message: 'x', paths: ['a.txt'] })).toMatchObject({ code: 'nothing_to_commit' })
     put(root, { 'a.txt': 'two\n' })
-    for (const path of ['none.txt', 'x.log', '.retinue/log', '.git/config', '../x', 'a\0b']) {
+    for (const path of ['none.txt', 'x.log', '../x', 'a\0b']) {
       expect(await repository.commit({ message: 'x', paths: ['a.txt', path] })).toMatchObject({ code: 'failed' })
+    }
+    for (const path of ['.retinue/log', '.git/config', 'sub/.retinue']) {
+      const refused = { code: 'failed', message: expect.stringContaining('belongs to git or Retinue') }
+      expect(await repository.commit({ message: 'x', paths: ['a.txt', path] })).toMatchObject(refused)
+      expect(await repository.diff({ paths: [path] })).toMatchObject(refused)
+      expect(await repository.log({ limit: 1, path })).toMatchObject(refused)
     }
     expect(await statusOf(repository)).toEqual([' M a.txt'])
   })
@@ -315,6 +321,13 @@ it('runs none of the programs that a repository can name', async () => {
     'credential.helper': evil,
   }
   for (const [name, value] of Object.entries(settings)) git(root, 'config', name, value)
+
+  // A commit with a signature, which somebody might want to have checked.
+  const signature = 'gpgsig -----BEGIN PGP SIGNATURE-----\n x\n -----END PGP SIGNATURE-----\n'
+  const signed = git(root, 'cat-file', 'commit', 'HEAD').replace('\n\n', `\n${signature}\n`)
+  writeFileSync(join(home, 'signed'), signed)
+  git(root, 'reset', '--soft', git(root, 'hash-object', '-t', 'commit', '-w', join(home, 'signed')).trim())
+  rmSync(marker, { force: true })
 
   const repository = await open()
   put(root, { 'a.txt': 'two\n', 'new.txt': 'x' })

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterEach, beforeAll, expect, it } from 'vitest'
+import { leashed } from '../../src/host/launch.js'
 import { livingInSession, temporaryFolders, until } from './helpers.js'
 
 const temporaryFolder = temporaryFolders()
@@ -38,7 +39,7 @@ async function retinueRunning(command: string): Promise<{ retinue: ChildProcess;
     const onOutput = (text) => process.stdout.write(text)
     await processes.run({ command: process.argv[2], cwd: '/', timeout_ms: 1e6, max_output_bytes: 1000, onOutput })`
   writeFileSync(file, `${hostCode}\n${main}`)
-  const retinue = spawn(process.execPath, [file, command], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const retinue = spawn(process.execPath, [file, command], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = (await once(retinue.stdout, 'data')) as [Buffer]
   const running = { retinue, session: Number(line.toString().split('\n')[0]) }
   begun.push(running)
@@ -63,8 +64,18 @@ function watcherOf(pid: number): number {
 it('ends a command when Retinue is killed without warning', async () => {
   const { retinue, session } = await retinueRunning("trap '' TERM HUP; sleep 1000 & sleep 1000 & echo $$; wait")
   expect(livingInSession(session)).toHaveLength(3)
-  retinue.kill('SIGKILL')
+  // With its whole group, as when a terminal is closed.
+  process.kill(-(retinue.pid ?? 0), 'SIGKILL')
   await until(() => livingInSession(session).length === 0, 2000)
+})
+
+it('does not start a command that it does not hold yet', async () => {
+  const marker = join(temporaryFolder(), 'marker')
+  const { file, args } = leashed(['/usr/bin/touch', marker])
+  const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] })
+  child.stdio[3]?.destroy()
+  expect(await once(child, 'exit')).toEqual([1, null])
+  expect(existsSync(marker)).toBe(false)
 })
 
 it('holds also after the watcher itself was killed', async () => {

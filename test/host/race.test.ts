@@ -69,8 +69,12 @@ it('never reads through a folder that is exchanged for a link to the outside', a
 it('never reads a file that is exchanged for a link to the outside', async () => {
   await swap(join(base, 'proj/dir/file.txt'), join(base, 'proj/dir/away.txt'), join(base, 'outside/file.txt'))
   await persist(async () => {
-    const read = await workspace.readText('dir/file.txt')
+    const [read, searched] = await Promise.all([
+      workspace.readText('dir/file.txt'),
+      workspace.search({ pattern: 'secret', under: 'dir/file.txt', limit: 5 }),
+    ])
     expect(read.ok ? read.text : 'harmless').toBe('harmless')
+    expect(searched.ok ? searched.matches : []).toEqual([])
     return read
   })
 })

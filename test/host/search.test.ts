@@ -2,6 +2,8 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createHost, type SearchQuery, type Workspace } from '../../src/host/index.js'
+import { Records } from '../../src/host/records.js'
+import { runRipgrep } from '../../src/host/ripgrep.js'
 import { git, put, temporaryFolders } from './helpers.js'
 
 const temporaryFolder = temporaryFolders()
@@ -101,6 +103,42 @@ describe('find', () => {
     expect(await find('link.ts')).toEqual([])
     expect(await search({ pattern: 'secret' })).toEqual([])
   })
+})
+
+it('honours ignore files where there is no git', async () => {
+  put(root, { '.gitignore': 'x.txt\n', 'x.txt': 'x\n', 'sub/x.txt': 'x\n', 'sub/y.txt': 'x\n' })
+  expect(await find('*.txt')).toEqual(['sub/y.txt'])
+  expect(await find('*.txt', { under: 'sub' })).toEqual(['sub/y.txt'])
+})
+
+it('ends ripgrep when nothing more is wanted', async () => {
+  put(root, { 'a.txt': '', 'b.txt': '' })
+  const files = { args: ['--files', '--null'], cwd: root, separator: '\0', signal: undefined } as const
+  expect(await runRipgrep({ ...files, args: [...files.args], onRecord: () => false })).toMatchObject({ stopped: true })
+  expect(await runRipgrep({ ...files, args: [...files.args], onRecord: () => true })).toMatchObject({ stopped: false })
+  const controller = new AbortController()
+  const abort = () => {
+    controller.abort()
+    return true
+  }
+  const aborted = { ...files, args: [...files.args], signal: controller.signal, onRecord: abort }
+  expect(await runRipgrep(aborted)).toMatchObject({ stopped: true })
+})
+
+it('holds no record longer than a megabyte or so', () => {
+  const seen: [number, number | null][] = []
+  const records = new Records(10, ({ bytes, line }) => {
+    seen.push([bytes.length, line])
+    return true
+  })
+  records.push(Buffer.from('{"type":"match"'))
+  for (let i = 0; i < 100; i++) records.push(Buffer.alloc(100_000, 'x'))
+  for (const piece of ['"},"line_num', 'ber":12', '345,"abs', '\nshort\n']) records.push(Buffer.from(piece))
+  expect(seen).toEqual([
+    [expect.any(Number), 12345],
+    [5, null],
+  ])
+  expect(seen[0]?.[0]).toBeLessThan(1_200_000)
 })
 
 it('honours the ignore files above the workspace inside a git repository, and only there', async () => {

@@ -88,7 +88,7 @@ describe.each([
       let reads = 0
       while (writing) {
         const read = await workspace.readText('a.txt')
-        expect(read).toMatchObject({ ok: true })
+        expect(read).toMatchObject({ ok: true, path: 'a.txt' })
         expect(contents.includes(read.ok ? read.text : '')).toBe(true)
         reads++
       }

@@ -1,0 +1,91 @@
+import type { AgentResult, AgentRow, Budget, Mode, ModelSource, Rule, RunRow, StoredEvent } from './domain/index.js'
+import type { Host } from './host/index.js'
+import type { Models } from './models/index.js'
+import type { Delta, Person, Replay } from './runtime/index.js'
+import type { Store } from './store/index.js'
+import type { ToolLimits } from './tools/index.js'
+
+export type RetinueOptions = {
+  /** The folder that runs work in. Default: the current one. */
+  cwd?: string
+  /** A store, or the file of an SQLite one. Default: `.retinue/retinue.db` in the folder. */
+  store?: Store | string
+  /** Where models come from. Default: the usual providers, with keys from `env`. */
+  models?: Models
+  env?: Record<string, string | undefined>
+  host?: Host
+  settings?: Settings
+}
+
+/** What holds for every run unless it asks otherwise. */
+export type Settings = {
+  model?: { name: string; source: ModelSource }
+  mode?: Mode
+  rules?: Rule[]
+  tools?: string[]
+  /** Layers of globs: a path must match in each of them. */
+  read_paths?: string[][]
+  write_paths?: string[][]
+  budget?: Partial<Budget>
+  /** Files for the system prompt: all of them, or the first that is there. */
+  instructions?: { take: 'all' | 'first'; files: string[] }
+  limits?: Partial<ToolLimits>
+  /** Calls for one model request, retries included. */
+  max_attempts?: number
+  model_timeout_ms?: number
+  /** Agents at work at once. */
+  max_concurrent?: number
+}
+
+export type RunOptions = {
+  task: string
+  model?: string
+  mode?: Mode
+  budget?: Partial<Budget>
+  /** Goes on with the conversation of this session. Default: a new one. */
+  session_id?: string
+} & Watching
+
+/** Who sits in front of a run, and what they get to see. */
+export type Watching = {
+  person?: Person
+  /** Text as it is written, progress of long calls. Events are in the log. */
+  onDelta?: (delta: Delta) => void
+  /** Cancels the run. */
+  signal?: AbortSignal
+}
+
+export type RunResult = AgentResult & { run_id: string; session_id: string }
+
+export type RunStatus = 'running' | 'interrupted' | 'closed'
+export type RunSummary = Omit<RunRow, 'status'> & { status: RunStatus }
+
+/** A run under way: its events as they are logged, and what it comes to. */
+export interface Run extends AsyncIterable<StoredEvent> {
+  readonly run_id: string
+  result(): Promise<RunResult>
+  cancel(reason?: string): void
+  /** Stops the work in this process and leaves the run as it is, to be resumed. `result` then rejects. */
+  leave(reason: string): void
+}
+
+export interface Retinue {
+  readonly cwd: string
+  readonly store: Store
+  readonly models: Models
+  run(options: RunOptions): Run
+  /** Goes on with a run whose process is gone. One that is closed gives its result again. */
+  resume(run_id: string, watching?: Watching): Run
+  /** Cancels a run wherever it runs, and waits until it is closed. */
+  cancel(run_id: string, by: string, reason: string): Promise<RunResult>
+  runs(query?: { session_id?: string; limit?: number }): Promise<RunSummary[]>
+  /** A run by its id or by an unambiguous beginning of it. */
+  find(id: string): Promise<RunSummary>
+  agents(run_id: string): Promise<AgentRow[]>
+  events(run_id: string): Promise<StoredEvent[]>
+  follow(run_id: string, signal?: AbortSignal): AsyncIterable<StoredEvent>
+  result(run_id: string): Promise<RunResult | null>
+  /** Rebuilds every request of the run from its log and compares it with what was sent. */
+  replay(run_id: string): Promise<Replay>
+  close(): Promise<void>
+}
