@@ -1,4 +1,3 @@
-import { homedir } from 'node:os'
 import type { Retinue, Settings } from './api.js'
 import { createConfigSurroundings } from './configuration.js'
 import { configHome, formatProblems, loadConfig, type Origin, type ResolvedConfig } from './control/index.js'
@@ -25,7 +24,7 @@ export async function openRetinue(options: OpenOptions): Promise<Retinue> {
 export async function openProject(options: OpenOptions) {
   const host = createHost()
   const { root } = await host.workspace(options.cwd)
-  const home = options.env.HOME ?? homedir()
+  const home = options.env.HOME ?? host.home
   const loaded = await loadConfig({
     project_dir: root,
     home,

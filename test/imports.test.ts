@@ -23,9 +23,12 @@ const ROOMS: Record<string, string[]> = {
   server: ['top:index', 'domain'],
 }
 
-/** Node modules that touch the machine. Only the host does; the store's own file is its own business. */
+/**
+ * Node modules that touch the machine. Only the host does; but the store's file is its own business, the models room
+ * speaks to providers, and the command line has the terminal.
+ */
 const MACHINE = /^node:(fs|child_process|net|http|https|os|dgram|tls|worker_threads|process)/
-const MAY_TOUCH = ['host', 'store', 'cli', 'testing']
+const MAY_TOUCH: Record<string, RegExp> = { host: /./, cli: /./, store: /^node:fs/, models: /^node:https?$/ }
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
   (f) => f.endsWith('.ts') && !f.endsWith('.test.ts'),
@@ -75,7 +78,7 @@ it('the domain imports zod and nothing else from outside', () => {
 
 it('only the host touches the machine', () => {
   const wrong = imports.filter(
-    ({ file, specifier }) => MACHINE.test(specifier) && !MAY_TOUCH.includes(room(join(SRC, file))),
+    ({ file, specifier }) => MACHINE.test(specifier) && !MAY_TOUCH[room(join(SRC, file))]?.test(specifier),
   )
   expect(wrong).toEqual([])
 })

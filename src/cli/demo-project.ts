@@ -9,11 +9,11 @@ export const DEMO_FILES = {
   return sum
 }
 `,
-  'test/cart.test.js': `import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { total } from '../src/cart.js'
+  'test/cart.test.js': `import assert from "node:assert/strict"
+import { test } from "node:test"
+import { total } from "../src/cart.js"
 
-test('adds up every item', () => {
+test("adds up every item", () => {
   assert.equal(total([{ price: 2, count: 3 }, { price: 5, count: 1 }]), 11)
 })
 `,

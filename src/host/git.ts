@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { commandEnvironment } from './environment.js'
 import { GitCommand } from './git-command.js'
 import type { Git, Processes } from './host.js'
@@ -12,6 +14,8 @@ export function createGit(processes: Processes, locks: Locks): Git {
     async open(folder) {
       const root = await realpath(folder).catch(() => null)
       if (root === null) return fault('not_a_repository', `${folder} does not exist`)
+      // Most calls for a folder without a repository end here, without a process.
+      if (!hasRepositoryAbove(root)) return fault('not_a_repository', `${folder} is in no git repository`)
       if (findProgram('git', { cwd: root, path: commandEnvironment().PATH ?? '' }) === null) {
         return fault('git_missing', 'git is not installed, or not on the PATH')
       }
@@ -24,4 +28,10 @@ export function createGit(processes: Processes, locks: Locks): Git {
       return { ok: true, repository: createRepository({ processes, locks, git_dir, work_tree, folder: root }) }
     },
   }
+}
+
+function hasRepositoryAbove(folder: string): boolean {
+  if (existsSync(join(folder, '.git'))) return true
+  const parent = dirname(folder)
+  return parent !== folder && hasRepositoryAbove(parent)
 }

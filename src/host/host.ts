@@ -3,6 +3,8 @@ export interface Host {
   readonly clock: Clock
   readonly processes: Processes
   readonly identity: Identity
+  /** The person's home folder. */
+  readonly home: string
   /** Opens a folder as a workspace. */
   workspace(root: string): Promise<Workspace>
   git: Git

@@ -1,3 +1,4 @@
+import { homedir } from 'node:os'
 import { createClock } from './clock.js'
 import { gatherFacts } from './facts.js'
 import { createGit } from './git.js'
@@ -20,6 +21,7 @@ export function createHost(): Host {
   return {
     clock: createClock(),
     identity: createIdentity(),
+    home: homedir(),
     processes,
     workspace: (root) => openWorkspace(root, hold, locks),
     git: createGit(processes, locks),

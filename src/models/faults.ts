@@ -1,14 +1,8 @@
-import {
-  AISDKError,
-  APICallError,
-  JSONParseError,
-  type LanguageModelV3FinishReason,
-  LoadAPIKeyError,
-  TypeValidationError,
-} from '@ai-sdk/provider'
+import { type LanguageModelV3FinishReason, LoadAPIKeyError } from '@ai-sdk/provider'
 import type { ModelError } from './model.js'
 import { isOverflow, kindOfType, readBody, type Said } from './provider-error.js'
 import { retryAfter } from './retry-after.js'
+import { bodyOf, headersOf, isNetwork, isUnreadable, root, sample, statusOf } from './sdk-error.js'
 
 /** What a message about a failed call may say of the call. */
 export type FaultSubject = {
@@ -21,6 +15,7 @@ export type FaultSubject = {
 type Code = ModelError['code']
 const MAX_MESSAGE = 500
 const MAX_SAID = 300
+const MAX_SAMPLE = 120
 
 export function aborted(about: FaultSubject): ModelError {
   return fault('aborted', `the call to ${about.name} was cancelled`, about)
@@ -35,7 +30,10 @@ export function stalled(idle_timeout_ms: number, about: FaultSubject): ModelErro
   )
 }
 
-export function cutShort(about: FaultSubject): ModelError {
+export function cutShort(content_type: string | undefined, about: FaultSubject): ModelError {
+  if (content_type && !content_type.includes('event-stream')) {
+    return fault('bad_output', `${about.name} sent ${content_type} instead of a stream; check the base URL`, about)
+  }
   return fault('network', `the stream of ${about.name} ended before the answer was complete`, about)
 }
 
@@ -58,35 +56,37 @@ export function nothingSaid(finish: LanguageModelV3FinishReason, dropped: boolea
 
 /** Whatever the SDK threw, or put into a stream, as one of our faults. */
 export function toFault(error: unknown, about: FaultSubject): ModelError {
-  if (LoadAPIKeyError.isInstance(error)) return fault('auth', `no key for ${about.name}${checkKey(about)}`, about)
+  const { name, secrets } = about
+  if (LoadAPIKeyError.isInstance(error)) return fault('auth', `no key for ${name}${checkKey(about)}`, about)
+  // Struck out before anything is cut: half a key would not be recognized.
+  const quote = (text: string, max = MAX_SAID) => shorten(redact(text, secrets), max)
   const given = statusOf(error)
   const answered = given !== null && given >= 200 && given < 300
   const status = answered ? null : given
   const said = readBody(bodyOf(error))
   // An error may come with status 200, in a stream or as a body that the SDK does not take for an error.
   if (status === null && !said.is_error) {
-    if (endedEarly(error)) return cutShort(about)
+    const why = quote(root(error))
     if (isUnreadable(error)) {
-      return fault('bad_output', `${about.name} sent something that is not an answer: ${unreadable(error)}`, about)
-    }
-    if (answered) {
       return fault(
-        'network',
-        `the connection to ${about.name} broke off in the middle of the answer: ${root(error)}`,
+        'bad_output',
+        `${name} sent something that is not an answer: ${quote(sample(error), MAX_SAMPLE)}`,
         about,
       )
     }
-    if (isNetwork(error)) return fault('network', `cannot reach ${about.host ?? about.name}: ${root(error)}`, about)
+    if (answered)
+      return fault('network', `the connection to ${name} broke off in the middle of the answer: ${why}`, about)
+    if (isNetwork(error)) return fault('network', `cannot reach ${about.host ?? name}: ${why}`, about)
+    // What failed on our side will fail again.
+    if (error instanceof Error) return fault('bad_request', `${name}: ${why}`, about)
   }
-  // What the SDK itself refuses, it will refuse again.
-  const refused = given === null && !said.is_error && AISDKError.isInstance(error)
-  const code = refused ? 'bad_request' : codeOf(status, said)
-  const { location } = headersOf(error)
-  const text = location
-    ? `it has moved to ${location}; check the base URL`
+  const code = codeOf(status, said)
+  const headers = headersOf(error)
+  const text = headers.location
+    ? `it has moved to ${headers.location}; check the base URL`
     : said.text || (error instanceof Error ? error.message : '') || 'no reason given'
   const waits = code === 'rate_limited' || code === 'overloaded'
-  return fault(code, describe(code, status, text, about), about, waits ? retryAfter(headersOf(error), said) : null)
+  return fault(code, describe(code, status, quote(text), about), about, waits ? retryAfter(headers, said) : null)
 }
 
 function codeOf(status: number | null, said: Said): Code {
@@ -102,9 +102,8 @@ function codeOf(status: number | null, said: Said): Code {
   return 'bad_request'
 }
 
-function describe(code: Code, status: number | null, text: string, about: FaultSubject): string {
+function describe(code: Code, status: number | null, said: string, about: FaultSubject): string {
   const where = status === null ? about.name : `${about.name} (HTTP ${status})`
-  const said = shorten(text, MAX_SAID)
   switch (code) {
     case 'rate_limited':
       return `${where}: rate limited: ${said}`
@@ -141,74 +140,4 @@ function redact(message: string, secrets: readonly string[]): string {
 function shorten(text: string, max: number): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length > max ? `${line.slice(0, max - 1)}…` : line
-}
-
-function statusOf(error: unknown): number | null {
-  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return null
-  return typeof error.statusCode === 'number' ? error.statusCode : null
-}
-
-function headersOf(error: unknown): Record<string, string> {
-  return (APICallError.isInstance(error) && error.responseHeaders) || {}
-}
-
-function bodyOf(error: unknown): unknown {
-  if (APICallError.isInstance(error)) return error.responseBody ?? error.data
-  if (TypeValidationError.isInstance(error)) return error.value
-  return error instanceof Error ? undefined : error
-}
-
-function* causes(error: unknown): Generator<Error> {
-  let current = error
-  for (let depth = 0; current instanceof Error && depth < 8; depth++) {
-    yield current
-    current = current.cause
-  }
-}
-
-function isUnreadable(error: unknown): boolean {
-  for (const cause of causes(error)) {
-    if (JSONParseError.isInstance(cause) || TypeValidationError.isInstance(cause)) return true
-    if (cause.name === 'AI_InvalidResponseDataError' || cause.name === 'AI_EmptyResponseBodyError') return true
-  }
-  return false
-}
-
-function unreadable(error: unknown): string {
-  const body = APICallError.isInstance(error) ? (error.responseBody ?? '') : ''
-  if (/^\s*</.test(body)) return 'a web page; check the base URL'
-  if (body !== '') return `"${shorten(body, 120)}"`
-  for (const cause of causes(error)) if (JSONParseError.isInstance(cause)) return `"${shorten(cause.text, 120)}"`
-  return shorten(root(error), 200)
-}
-
-/** The SDK's own message for a stream of a compatible server that was cut. */
-function endedEarly(error: unknown): boolean {
-  return error instanceof Error && /ended without a finish reason/.test(error.message)
-}
-
-function isNetwork(error: unknown): boolean {
-  if (APICallError.isInstance(error)) return true
-  for (const cause of causes(error)) {
-    if (cause.name === 'AbortError' || cause.name === 'TimeoutError') return true
-    if (
-      'code' in cause &&
-      typeof cause.code === 'string' &&
-      /^(E[A-Z]+|UND_ERR|CERT|DEPTH|SELF|UNABLE)/.test(cause.code)
-    )
-      return true
-    if (cause instanceof TypeError && /fetch failed|terminated|network/i.test(cause.message)) return true
-  }
-  return false
-}
-
-/** The innermost message, which is the one that names the trouble. */
-function root(error: unknown): string {
-  let message = ''
-  for (const cause of causes(error)) {
-    const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : ''
-    const text = cause.message || code
-    if (text) message = code && !text.includes(code) ? `${text} (${code})` : text
-  }
-  return message || 'unknown error'
 }

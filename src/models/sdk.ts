@@ -4,6 +4,7 @@ import { toAnswer, toPart } from './answer.js'
 import { aborted, cutShort, type FaultSubject, stalled, toFault } from './faults.js'
 import type { AnswerPart, GenerateOptions, Model, ModelAnswer } from './model.js'
 import { createCallBuilder, type Wire } from './prompt.js'
+import { endedEarly } from './sdk-error.js'
 import { modelVersion, readStream } from './stream.js'
 
 export const DEFAULT_IDLE_TIMEOUT_MS = 120_000
@@ -61,12 +62,12 @@ export function createSdkModel(options: SdkModelOptions): Model {
     let timer = setTimeout(onIdle, idle_timeout_ms)
     try {
       // Raw chunks are asked for because pings, which the SDK drops, are signs of life too.
-      const { stream } = await model.doStream({ ...call, includeRawChunks: true })
+      const { stream, response } = await model.doStream({ ...call, includeRawChunks: true })
       const end = await readStream(stream, {
         model: model.modelId,
         usage_last: options.wire?.usage_last ?? false,
         onDelta,
-        onSign: () => {},
+        onSign: () => timer.refresh(),
         onEnd: () => {
           clearTimeout(timer)
           timer = setTimeout(onIdle, DRAIN_MS)
@@ -75,7 +76,8 @@ export function createSdkModel(options: SdkModelOptions): Model {
       if (end.ok) return toAnswer(end.answer, request, about)
       controller.abort()
       if (timed_out) return stalled(idle_timeout_ms, about)
-      return end.error === null ? cutShort(about) : toFault(end.error, about)
+      const cut = end.error === null || endedEarly(end.error)
+      return cut ? cutShort(response?.headers?.['content-type'], about) : toFault(end.error, about)
     } catch (error) {
       if (timed_out) return stalled(idle_timeout_ms, about)
       throw error

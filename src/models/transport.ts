@@ -39,7 +39,15 @@ export function createTransport(): typeof globalThis.fetch {
         socket.once(secure ? 'secureConnect' : 'connect', () => clearTimeout(timer))
       })
       request.once('response', (message) => {
-        const answer = (body: ReadableStream<Uint8Array> | Buffer) => resolve(toResponse(message, body))
+        const answer = (body: ReadableStream<Uint8Array> | Buffer) => {
+          try {
+            resolve(toResponse(message, body))
+          } catch (error) {
+            // A status or header that HTTP does not have.
+            request.destroy()
+            reject(error)
+          }
+        }
         if (message.headers['content-type']?.includes('event-stream')) answer(toStream(message))
         else collect(message).then(answer, (error) => answer(broken(error)))
       })

@@ -48,7 +48,7 @@ async function swap(name: string, away: string, outside: string): Promise<void> 
 async function persist(work: () => Promise<{ ok: boolean }>): Promise<void> {
   let done = 0
   let refused = 0
-  const end = performance.now() + 800
+  const end = performance.now() + 500
   while (performance.now() < end || ((done < 20 || refused < 20) && performance.now() < end + 8000)) {
     const results = await Promise.all([work(), work(), work(), work()])
     for (const result of results) result.ok ? done++ : refused++

@@ -201,18 +201,15 @@ describe('search', () => {
   })
 
   it('stops at the limit in the midst of a very large file', async () => {
-    put(root, { 'big.txt': 'match\n'.repeat(2_000_000) })
+    put(root, { 'big.txt': 'match\n'.repeat(500_000) })
     const found = await workspace.search({ pattern: 'match', limit: 3 })
     expect(found).toMatchObject({ ok: true, more: true })
     expect(found.ok ? found.matches : []).toHaveLength(3)
   })
 
   it('says so when it is stopped', async () => {
-    const controller = new AbortController()
-    put(root, { 'big.txt': 'nothing here\n'.repeat(5_000_000) })
-    const found = workspace.search({ pattern: '(a.*b|c).*zz$', limit: 3, signal: controller.signal })
-    controller.abort()
-    expect(await found).toMatchObject({ ok: false, code: 'io' })
+    const signal = AbortSignal.abort()
+    expect(await workspace.search({ pattern: 'two', limit: 3, signal })).toMatchObject({ ok: false, code: 'io' })
   })
 
   it('cuts a long line around its match', async () => {

@@ -359,6 +359,14 @@ describe('what providers say', () => {
     expect(!answer.ok && answer.message).toMatch(/; check LAB_KEY$/)
   })
 
+  test('no half of a key is left where a message is cut', async () => {
+    for (let before = 270; before < 300; before += 3) {
+      const body = openai('invalid_api_key', `${'y'.repeat(before)} ${KEY} is wrong`)
+      const { answer } = await fail(way('openai chat'), { kind: 'status', status: 401, body }, false)
+      expect(!answer.ok && answer.message).not.toContain(KEY.slice(0, 6))
+    }
+  })
+
   test('long messages are cut', async () => {
     const { answer } = await fail(
       way('openai chat'),

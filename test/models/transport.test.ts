@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createModels, type ModelsOptions } from '../../src/models/index.js'
 import { type Loopback, type LoopbackStep, startLoopback } from '../support/loopback/index.js'
@@ -76,6 +76,41 @@ test('a redirect is not followed: the key would go along', async () => {
     code: 'bad_request',
     message: `lab/m (HTTP 308): refused the request: it has moved to ${location}; check the base URL`,
   })
+})
+
+test('a page where a stream should be says so', async () => {
+  const fault = { kind: 'status', status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' } as const
+  const server = await start([{ fault }])
+  const model = await open(server.url)
+  expect(await model.generate(ask(), options({ onDelta() {} }))).toMatchObject({
+    code: 'bad_output',
+    message: 'lab/m sent text/html instead of a stream; check the base URL',
+  })
+})
+
+test.each([
+  ['HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n', 'bad_request', /^lab\/m: .*status/],
+  ['SSH-2.0-OpenSSH_9.2\r\n', 'network', /^cannot reach .*Parse Error/],
+  ['', 'network', /^cannot reach .*socket hang up/],
+])('a server that says %j', async (bytes, code, message) => {
+  const server = createTcpServer((socket) => {
+    socket.on('error', () => {})
+    socket.once('data', () => socket.end(bytes))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const model = await open(`http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`)
+  for (const streamed of [false, true]) {
+    const answer = await model.generate(ask(), options(streamed ? { onDelta() {} } : {}))
+    expect(answer).toMatchObject({ ok: false, code, message: expect.stringMatching(message) })
+  }
+  server.close()
+})
+
+test('a key that cannot be sent is no reason to try again, and is not shown', async () => {
+  const server = await start([{ text: 'hi' }])
+  const answer = await (await open(server.url, { env: { LAB_KEY: 'sk-very\nsecret' } })).generate(ask(), options())
+  expect(answer).toMatchObject({ ok: false, code: 'bad_request' })
+  expect(JSON.stringify(answer)).not.toContain('secret')
 })
 
 test('what broke off says so', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { bench, dataOf, runToEnd } from '../support/bench.js'
 
-const big = (letter: string) => `${`${letter}${letter}${letter} `.repeat(15)}\n`.repeat(150)
+const big = (letter: string) => `${`${letter}${letter}${letter} `.repeat(15)}\n`.repeat(80)
 const files = { 'a.txt': big('a'), 'b.txt': big('b'), 'c.txt': big('c'), 'd.txt': big('d'), 'e.txt': big('e') }
 const read = (path: string) => ({ calls: [{ read_file: { path } }] })
 
