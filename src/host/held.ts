@@ -59,7 +59,7 @@ export const holdByDescriptor: Hold = async (path, options) => {
       throw error
     }
   }
-  throw replaced(path)
+  throw replaced()
 }
 
 /** Linux says so in the path itself, which is then no path any more; unless a file is really called so. */
@@ -83,7 +83,7 @@ export const holdByName: Hold = async (path, options) => {
         const handle = await open(real, READ | constants.O_NOFOLLOW)
         try {
           const [opened, now] = await Promise.all([handle.stat(), lstat(real)])
-          if (!(await isStillThere())) throw replaced(path)
+          if (!(await isStillThere())) throw replaced()
           if (opened.isFile() && opened.ino === now.ino && opened.dev === now.dev) return handle
         } catch (error) {
           await handle.close()
@@ -91,7 +91,7 @@ export const holdByName: Hold = async (path, options) => {
         }
         await handle.close()
       }
-      throw replaced(path)
+      throw replaced()
     },
     at: (name) => join(real, name),
     isStillThere,
@@ -99,6 +99,6 @@ export const holdByName: Hold = async (path, options) => {
   }
 }
 
-function replaced(path: string) {
-  return refuse('changed', `${JSON.stringify(path)} was exchanged while it was being opened; try again`)
+function replaced() {
+  return refuse('changed', 'the file was exchanged while it was being opened; try again')
 }

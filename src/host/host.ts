@@ -80,12 +80,15 @@ export interface Workspace {
     options?: { expect?: string | null },
   ): Promise<FileResult<{ path: string; digest: string; created: boolean }>>
   list(path: string): Promise<FileResult<{ path: string; entries: Entry[] }>>
-  /** Files matching a glob, ignored files (.gitignore) and protected folders left out. Sorted. */
+  /**
+   * Files matching a glob, ignored files (.gitignore) and protected folders left out. Sorted. The glob is relative to
+   * `under`; without a `/` in it, it is about names at any depth.
+   */
   find(
     pattern: string,
     options: { under?: string; limit: number; signal?: AbortSignal },
   ): Promise<FileResult<{ paths: string[]; more: boolean }>>
-  /** Lines matching a regular expression, by ripgrep. */
+  /** Lines matching a regular expression, by ripgrep. `glob` as in `find`. */
   search(query: SearchQuery): Promise<FileResult<{ matches: SearchMatch[]; more: boolean }> | Fault<'bad_pattern'>>
 }
 
@@ -147,6 +150,10 @@ export interface Git {
   open(folder: string): Promise<GitResult<{ repository: Repository }>>
 }
 
+/**
+ * A repository as seen from the folder it was opened for: paths are relative to that folder, and nothing outside it is
+ * shown or committed.
+ */
 export interface Repository {
   readonly git_dir: string
   readonly work_tree: string

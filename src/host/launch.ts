@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, join, resolve } from 'node:path'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
 import type { CommandSpec } from './host.js'
 
 /** The program and arguments that a command stands for. Whatever goes in front of it (a sandbox) starts from here. */
@@ -18,7 +18,10 @@ export function leashed(argv: readonly string[]): { file: string; args: string[]
   return { file: '/bin/sh', args: ['-c', WAIT_FOR_START, 'sh', ...argv] }
 }
 
-/** Where a program is, by the rules of a shell; null when it is nowhere. */
+/**
+ * Where a program is, by the rules of a shell; null when it is nowhere. Except that a PATH with a relative folder in it
+ * does not let the files we work on choose the program.
+ */
 export function findProgram(name: string, options: { cwd: string; path: string }): string | null {
   if (name === '') return null
   if (name.includes('/')) {
@@ -26,8 +29,8 @@ export function findProgram(name: string, options: { cwd: string; path: string }
     return isExecutable(path) ? path : null
   }
   for (const folder of options.path.split(delimiter)) {
-    const path = join(resolve(options.cwd, folder || '.'), name)
-    if (isExecutable(path)) return path
+    const path = join(folder, name)
+    if (isAbsolute(folder) && isExecutable(path)) return path
   }
   return null
 }

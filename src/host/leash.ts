@@ -35,6 +35,13 @@ export class Leash {
     if (this.#watcher) this.#tell(`- ${group}\n`)
   }
 
+  /** Lets the watcher go while there is nothing to watch. */
+  rest(): void {
+    if (this.#groups.size > 0) return
+    this.#watcher?.stdin?.end()
+    this.#watcher = null
+  }
+
   #start(): Promise<boolean> {
     // Named so that whoever kills this process by name does not kill the watcher with it.
     const watcher = spawn('/bin/sh', ['-c', WATCHER, 'leash'], {

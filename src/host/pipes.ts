@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 /** Two ends of a pipe, as file descriptors. Whoever takes it closes both. */
 export type Pipe = { read: number; write: number }
 
-const BATCH = 32
+const BATCH = 16
 
 /**
  * Real pipes for the output of commands. What Node makes for a child's stdio are sockets, which cannot be opened by
@@ -31,6 +31,10 @@ export class Pipes {
     }
   }
 
+  closeSpare(): void {
+    for (const pipe of this.#spare.splice(0)) closePipe(pipe)
+  }
+
   async #fill(): Promise<boolean> {
     let folder: string | null = null
     try {
@@ -46,6 +50,11 @@ export class Pipes {
       if (folder !== null) await rm(folder, { recursive: true, force: true })
     }
   }
+}
+
+export function closePipe(pipe: Pipe): void {
+  closeSync(pipe.read)
+  closeSync(pipe.write)
 }
 
 /** The reader must not wait for a writer; then the writer finds the reader there, and its end blocks as usual. */

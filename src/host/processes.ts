@@ -9,7 +9,7 @@ import { endGroup, signalGroup } from './group.js'
 import type { CommandResult, CommandSpec, Processes } from './host.js'
 import { argvOf, findProgram, leashed, START_FD } from './launch.js'
 import { Leash } from './leash.js'
-import { type Pipe, Pipes, readPipe } from './pipes.js'
+import { closePipe, type Pipe, Pipes, readPipe } from './pipes.js'
 
 /** Between asking a command to end and ending it. */
 const GRACE_MS = 500
@@ -23,46 +23,66 @@ type Failed = { ok: false; message: string }
 type Ending = { code: number | null; signal: string | null }
 type Stopped = 'timeout' | 'aborted'
 
-export function createProcesses(): Processes {
+/** What commands share is kept ready between them, but not for ever: a host that nobody uses holds nothing. */
+const IDLE_MS = 10_000
+
+export function createProcesses(idle_ms = IDLE_MS): Processes {
   const pipes = new Pipes()
   const leash = new Leash()
+  let running = 0
+  let idle: NodeJS.Timeout | undefined
   return {
     async run(spec) {
-      const started = performance.now()
-      const output = new CommandOutput(spec.max_output_bytes, spec.onOutput)
-      const finish = (status: CommandResult['status'], ending?: Ending | null, message?: string): CommandResult => ({
-        status,
-        exit_code: ending?.code ?? null,
-        signal: ending?.signal ?? null,
-        ...output.read(),
-        duration_ms: Math.round(performance.now() - started),
-        message: message ?? null,
-      })
-
-      const ready = await prepare(spec)
-      if (!ready.ok) return finish('failed', null, ready.message)
-      const ends = await takeBoth(pipes)
-      if (spec.signal?.aborted) {
-        if (ends) for (const pipe of ends) closePipe(pipe)
-        return finish('aborted')
+      running++
+      clearTimeout(idle)
+      try {
+        return await runOne(spec, pipes, leash)
+      } finally {
+        if (--running === 0) {
+          idle = setTimeout(() => {
+            leash.rest()
+            pipes.closeSpare()
+          }, idle_ms).unref()
+        }
       }
-      const launched = await launch(ready, spec, ends, output)
-      if (!launched.ok) return finish('failed', null, launched.message)
-
-      const { child, group } = launched
-      const settled = settle(child, group, spec)
-      const held = await leash.hold(group)
-      if (held) start(child)
-      else signalGroup(group, 'SIGKILL')
-      const { ending, stopped } = await settled
-      await endGroup(group)
-      leash.release(group)
-      await output.drain(DRAIN_MS)
-      for (const stream of child.stdio) stream?.destroy()
-      if (!held) return finish('failed', null, 'it could not be started so that it ends when Retinue does')
-      return finish(stopped ?? (ending?.signal ? 'signalled' : 'exited'), ending)
     },
   }
+}
+
+async function runOne(spec: CommandSpec, pipes: Pipes, leash: Leash): Promise<CommandResult> {
+  const started = performance.now()
+  const output = new CommandOutput(spec.max_output_bytes, spec.onOutput)
+  const finish = (status: CommandResult['status'], ending?: Ending | null, message?: string): CommandResult => ({
+    status,
+    exit_code: ending?.code ?? null,
+    signal: ending?.signal ?? null,
+    ...output.read(),
+    duration_ms: Math.round(performance.now() - started),
+    message: message ?? null,
+  })
+
+  const ready = await prepare(spec)
+  if (!ready.ok) return finish('failed', null, ready.message)
+  const ends = await takeBoth(pipes)
+  if (spec.signal?.aborted) {
+    if (ends) for (const pipe of ends) closePipe(pipe)
+    return finish('aborted')
+  }
+  const launched = await launch(ready, spec, ends, output)
+  if (!launched.ok) return finish('failed', null, launched.message)
+
+  const { child, group } = launched
+  const settled = settle(child, group, spec)
+  const held = await leash.hold(group)
+  if (held) start(child)
+  else signalGroup(group, 'SIGKILL')
+  const { ending, stopped } = await settled
+  await endGroup(group)
+  leash.release(group)
+  await output.drain(DRAIN_MS)
+  for (const stream of child.stdio) stream?.destroy()
+  if (!held) return finish('failed', null, 'it could not be started so that it ends when Retinue does')
+  return finish(stopped ?? (ending?.signal ? 'signalled' : 'exited'), ending)
 }
 
 async function prepare(spec: CommandSpec): Promise<({ ok: true } & Ready) | Failed> {
@@ -80,11 +100,6 @@ async function takeBoth(pipes: Pipes): Promise<[Pipe, Pipe] | null> {
   if (out && err) return [out, err]
   for (const pipe of [out, err]) if (pipe) closePipe(pipe)
   return null
-}
-
-function closePipe(pipe: Pipe): void {
-  closeSync(pipe.read)
-  closeSync(pipe.write)
 }
 
 async function launch(

@@ -7,7 +7,7 @@ import { createCallBuilder, type Wire } from './prompt.js'
 import { endedEarly } from './sdk-error.js'
 import { modelVersion, readStream } from './stream.js'
 
-export const DEFAULT_IDLE_TIMEOUT_MS = 120_000
+const DEFAULT_IDLE_TIMEOUT_MS = 120_000
 /** How long a connection may stay open after the end mark before it is given up instead of kept for the next call. */
 const DRAIN_MS = 1000
 

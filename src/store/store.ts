@@ -44,6 +44,7 @@ export type Tampering = { agent_id: string; seq: number; position: number; messa
  * transaction.
  */
 export interface Store {
+  /** Rejects when the disk fails and on a batch that only a bug can make; nothing of it is stored then either. */
   append(batch: Append): Promise<AppendResult>
   /** Events of a run in the order the store took them, of one agent where it is named, after a position. */
   read(query: { run_id: string; agent_id?: string; after?: number; limit?: number }): Promise<StoredEvent[]>
@@ -51,8 +52,10 @@ export interface Store {
   follow(query: { run_id: string; after?: number; signal?: AbortSignal }): AsyncIterable<StoredEvent>
   blob(digest: string): Promise<Uint8Array | null>
 
+  /** Newest first. */
   runs(query?: RunQuery): Promise<RunRow[]>
   run(run_id: string): Promise<RunRow | null>
+  /** In the order in which they started. */
   agents(run_id: string): Promise<AgentRow[]>
   /** Recomputes `runs` and `sub_agents` from the events. */
   rebuildProjections(): Promise<void>
@@ -79,8 +82,9 @@ export interface Store {
 
   record(type: string, id: string): Promise<ControlRecord | null>
   records(type: string): Promise<ControlRecord[]>
+  /** Every version, oldest first; a deletion is a version with the value null. */
   recordHistory(type: string, id: string): Promise<ControlRecord[]>
-  /** expected_version 0: it must not exist yet. */
+  /** expected_version 0: it must not exist now. Version numbers go on after a deletion. */
   putRecord(record: {
     type: string
     id: string

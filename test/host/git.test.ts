@@ -54,6 +54,7 @@ describe('opening', () => {
   })
 
   it('says so when there is no git', async () => {
+    initRepository(root)
     const path = process.env.PATH
     process.env.PATH = home
     try {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterEach, beforeAll, expect, it } from 'vitest'
 import { leashed } from '../../src/host/launch.js'
+import { createProcesses } from '../../src/host/processes.js'
 import { livingInSession, temporaryFolders, until } from './helpers.js'
 
 const temporaryFolder = temporaryFolders()
@@ -85,6 +86,18 @@ it('holds also after the watcher itself was killed', async () => {
   await until(() => ![0, watcher].includes(watcherOf(retinue.pid ?? 0)))
   retinue.kill('SIGKILL')
   await until(() => livingInSession(session).length === 0, 2000)
+})
+
+it('lets go of everything when there is nothing to do, and takes it up again', async () => {
+  const processes = createProcesses(20)
+  const spec = { command: 'echo hello', cwd: '/', timeout_ms: 5000, max_output_bytes: 100 }
+  const descriptors = () => readdirSync('/proc/self/fd').length
+  const before = descriptors()
+  for (let i = 0; i < 2; i++) {
+    expect(await processes.run(spec)).toMatchObject({ output: 'hello\n' })
+    expect(watcherOf(process.pid)).toBeGreaterThan(0)
+    await until(() => watcherOf(process.pid) === 0 && descriptors() <= before)
+  }
 })
 
 it('keeps nobody from ending, and does not stay behind', async () => {

@@ -73,6 +73,14 @@ describe('a command', () => {
     await no(['printf', 'x'.repeat(3_000_000)], {}, /could not be started.*E2BIG/)
   })
 
+  it('is not found in the folder it runs in, whatever the PATH says', async () => {
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, 'mine'), '#!/bin/sh\necho mine\n', { mode: 0o755 })
+    const env = { PATH: `.::${process.env.PATH}` }
+    expect(await run(['mine'], { cwd: folder, env })).toMatchObject({ status: 'failed' })
+    expect(await run(['./mine'], { cwd: folder, env })).toMatchObject({ stdout: 'mine\n' })
+  })
+
   it('ended by a signal says which', async () => {
     expect(await run('kill -SEGV $$')).toMatchObject({ status: 'signalled', signal: 'SIGSEGV', exit_code: null })
   })

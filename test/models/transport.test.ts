@@ -89,7 +89,7 @@ test('a page where a stream should be says so', async () => {
 })
 
 test.each([
-  ['HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n', 'bad_request', /^lab\/m: .*status/],
+  ['HTTP/1.1 999 Odd\r\nconnection: close\r\ncontent-length: 0\r\n\r\n', 'bad_request', /^lab\/m: .*status/],
   ['SSH-2.0-OpenSSH_9.2\r\n', 'network', /^cannot reach .*Parse Error/],
   ['', 'network', /^cannot reach .*socket hang up/],
 ])('a server that says %j', async (bytes, code, message) => {

@@ -2,23 +2,31 @@ import { join } from 'node:path'
 import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
 import { begin, beginChild, called, finished, taken } from '../../src/store/conformance/fixtures.js'
-import { blobDigest } from '../../src/store/index.js'
+import { blobDigest, type Store } from '../../src/store/index.js'
 import { testFolder, testStore } from './sqlite.js'
 
 describe('verify', () => {
-  /** A run of root (positions 1, 2, 4, 5) and child (3, 6), and a hand that reaches past the store. */
+  const files = new WeakMap<Store, string>()
+
+  /** A hand that reaches past the store. */
+  async function damage(store: Store, sql: string) {
+    const raw = new Database(files.get(store) ?? '')
+    raw.exec(sql)
+    raw.close()
+  }
+
+  /** A run of root (positions 1, 2, 4, 5) and child (3, 6), damaged. */
   async function tampered(sql: string) {
     const file = join(await testFolder(), 'retinue.db')
     const store = await testStore(file)
+    files.set(store, file)
     await begin(store, 'run')
     await beginChild(store, 'run', 'child')
     const root = { run_id: 'run', agent_id: 'root', epoch: 1 }
     await taken(store, { ...root, expected_seq: 2, events: [called('c'), finished('c')] })
     await taken(store, { ...root, agent_id: 'child', expected_seq: 1, events: [called('d')] })
     expect(await store.verify('run')).toBeNull()
-    const raw = new Database(file)
-    raw.exec(sql)
-    raw.close()
+    await damage(store, sql)
     return store
   }
 
@@ -77,6 +85,19 @@ describe('verify', () => {
   it('finds a run that was forgotten, or says another length', async () => {
     expect(await (await tampered('UPDATE runs SET last_position = 9')).verify('run')).toMatchObject({ position: 9 })
     expect(await (await tampered('DELETE FROM runs')).verify('run')).not.toBeNull()
+  })
+
+  it('does not stop what comes after it, wherever in a long log it stopped', async () => {
+    const store = await tampered('SELECT 1')
+    const root = { run_id: 'run', agent_id: 'root', epoch: 1 }
+    await taken(store, { ...root, expected_seq: 4, events: Array.from({ length: 1500 }, (_, i) => called(`${i}`)) })
+    expect(await store.verify('run')).toBeNull()
+    await damage(store, `UPDATE events SET data = '{}' WHERE position = 4`)
+    expect(await store.verify('run')).toMatchObject({ position: 4 })
+    await expect(store.rebuildProjections()).rejects.toMatchObject({ corruption: 'bad_payload' })
+    await taken(store, { ...root, expected_seq: 1504, events: [called('last')] })
+    expect(await store.run('run')).toMatchObject({ last_position: 1507 })
+    expect(await store.read({ run_id: 'run', after: 1506 })).toMatchObject([{ data: { call_id: 'last' } }])
   })
 
   it('leaves to rebuildProjections what can be mended', async () => {

@@ -10,8 +10,9 @@ import {
   type RunDelta,
 } from '../deltas.js'
 import { noRun } from '../refusals.js'
-import { type EventRow, eventOf } from '../rows.js'
+import { eventOf } from '../rows.js'
 import { all, type Database, first, type Value } from './database.js'
+import { EVENTS_OF_RUN, eventRows } from './events.js'
 
 const COUNTERS = Object.keys(NO_COUNTS) as (keyof typeof NO_COUNTS)[]
 
@@ -102,8 +103,8 @@ export class ProjectionTables {
   #rebuildRun(run_id: string): void {
     const run = newRunDelta()
     const agents = new Map<string, AgentDelta>()
-    for (const row of this.#statements.events.iterate([run_id])) {
-      const event = eventOf(row as EventRow)
+    for (const row of eventRows(this.#statements.events, run_id)) {
+      const event = eventOf(row)
       const projection = project(event)
       const agent = agents.get(event.agent_id) ?? newAgentDelta()
       // The rows come in the order of the starts, as appends write them.
@@ -144,6 +145,6 @@ function prepare(database: Database) {
     clearRuns: database.prepare('DELETE FROM runs'),
     clearAgents: database.prepare('DELETE FROM sub_agents'),
     runIds: database.prepare('SELECT DISTINCT run_id FROM events ORDER BY run_id'),
-    events: database.prepare('SELECT * FROM events WHERE run_id = ? ORDER BY position'),
+    events: database.prepare(EVENTS_OF_RUN),
   }
 }

@@ -3,6 +3,7 @@ import { checkedBlob, type EventRow, eventOf } from '../rows.js'
 import type { RunQuery, Store, Tampering } from '../store.js'
 import { findTampering, type Head } from '../verify.js'
 import { all, type Database, first } from './database.js'
+import { EVENTS_OF_AGENT, EVENTS_OF_RUN, eventRows } from './events.js'
 import { AGENT_COLUMNS, RUN_COLUMNS } from './projections.js'
 
 /** SQLite's word for "no limit". */
@@ -45,9 +46,9 @@ export class Reader {
     // One snapshot: an append of another process between the statements would look like tampering.
     this.database.exec('BEGIN')
     try {
-      const rows = this.#statements.ofRun.iterate([run_id, 0, ALL]) as Iterable<EventRow>
       const heads = all<Head>(this.#statements.heads, run_id)
-      return findTampering(rows, heads, this.run(run_id)?.last_position ?? 0)
+      const { last_position } = this.run(run_id) ?? { last_position: 0 }
+      return findTampering(eventRows(this.#statements.ofRun, run_id), heads, last_position)
     } finally {
       this.database.exec('COMMIT')
     }
@@ -60,16 +61,10 @@ export class Reader {
 }
 
 function prepare(database: Database) {
-  const columns = 'run_id, position, agent_id, seq, type, version, at, data, digest'
   const runColumns = RUN_COLUMNS.join(', ')
   return {
-    ofRun: database.prepare(
-      `SELECT ${columns} FROM events WHERE run_id = ? AND position > ? ORDER BY position LIMIT ?`,
-    ),
-    // Within a stream the order of seq is that of position, and it has the index.
-    ofAgent: database.prepare(
-      `SELECT ${columns} FROM events WHERE run_id = ? AND agent_id = ? AND position > ? ORDER BY seq LIMIT ?`,
-    ),
+    ofRun: database.prepare(EVENTS_OF_RUN),
+    ofAgent: database.prepare(EVENTS_OF_AGENT),
     blob: database.prepare('SELECT bytes FROM blobs WHERE digest = ?'),
     runs: database.prepare(
       `SELECT ${runColumns} FROM runs

@@ -33,7 +33,7 @@ export type LoopbackFault = {
   | { kind: 'stream_error'; type: string; message: string; at_start?: boolean }
 )
 
-export const DEFAULT_USAGE: Usage = {
+const DEFAULT_USAGE: Usage = {
   input_tokens: 10,
   output_tokens: 5,
   cached_tokens: 0,

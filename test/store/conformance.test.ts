@@ -1,8 +1,13 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { storeConformance } from '../../src/store/conformance.js'
-import type { Store } from '../../src/store/index.js'
-import { folder, openFile } from './sqlite.js'
+import { createMemoryStore, type Store } from '../../src/store/index.js'
+import { clock, folder, openFile } from './sqlite.js'
+
+storeConformance('memory', async () => {
+  const store = createMemoryStore({ clock })
+  return { store, close: () => store.close() }
+})
 
 storeConformance('sqlite', async () => {
   const path = await folder()

@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Database from 'libsql'
-import { describe, expect, it } from 'vitest'
-import { begin } from '../../src/store/conformance/fixtures.js'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { begin, called, taken } from '../../src/store/conformance/fixtures.js'
 import { openSqliteStore } from '../../src/store/index.js'
 import { clock, openFile, testFolder, testStore } from './sqlite.js'
 
@@ -71,5 +71,65 @@ describe('openSqliteStore', () => {
     expect(raw.pragma('journal_mode')).toEqual([{ journal_mode: 'wal' }])
     expect(raw.pragma('user_version')).toEqual([{ user_version: 1 }])
     raw.close()
+  })
+})
+
+describe('a file that another process has locked', () => {
+  it('is waited for without stopping this process', async () => {
+    const file = join(await testFolder(), 'retinue.db')
+    const store = await testStore(file)
+    const raw = new Database(file)
+    raw.exec('BEGIN IMMEDIATE')
+    let settled = false
+    const appended = begin(store, 'run').finally(() => {
+      settled = true
+    })
+    const before = performance.now()
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+    expect(performance.now() - before).toBeLessThan(1000)
+    expect(settled).toBe(false)
+    raw.exec('COMMIT')
+    raw.close()
+    expect(await appended).toHaveLength(2)
+  })
+})
+
+describe('following a file', () => {
+  it('does not wait for a poll to see what this process appends', async () => {
+    const store = await testStore(join(await testFolder(), 'retinue.db'))
+    await begin(store, 'run')
+    const rounds = 60
+    const before = performance.now()
+    for await (const { seq } of store.follow({ run_id: 'run', after: 1 })) {
+      if (seq === rounds) break
+      setImmediate(() =>
+        taken(store, { run_id: 'run', agent_id: 'root', epoch: 1, expected_seq: seq, events: [called('c')] }),
+      )
+    }
+    // A poll every 50 ms would make it three seconds.
+    expect(performance.now() - before).toBeLessThan(1500)
+  })
+
+  it('leaves no timer behind when a follower has left', async () => {
+    const store = await testStore(join(await testFolder(), 'retinue.db'))
+    await begin(store, 'run')
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => {
+      vi.useRealTimers()
+    })
+    const events = store.follow({ run_id: 'run', after: 2 })[Symbol.asyncIterator]()
+    const waiting = events.next()
+    expect(vi.getTimerCount()).toBe(1)
+    await events.return?.()
+    expect(await waiting).toMatchObject({ done: true })
+    expect(vi.getTimerCount()).toBe(0)
+    for await (const event of store.follow({ run_id: 'run' })) if (event.position === 2) break
+    expect(vi.getTimerCount()).toBe(0)
+    const signal = new AbortController()
+    const aborted = store.follow({ run_id: 'run', after: 2, signal: signal.signal })[Symbol.asyncIterator]().next()
+    expect(vi.getTimerCount()).toBe(1)
+    signal.abort()
+    await aborted
+    expect(vi.getTimerCount()).toBe(0)
   })
 })

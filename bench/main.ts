@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { bareAppends, ourAppends } from './appends.js'
+import { bare, type LoopCase, ours } from './loop.js'
+import { median, type Sample } from './measure.js'
+import { bytesPerIdleAgent } from './memory.js'
+import { timeToEnd, timeToFirstRequest } from './start.js'
+
+/** Everything is measured in one run, and compared only within it: the machine is shared and noisy. */
+const folder = mkdtempSync(join(tmpdir(), 'retinue-bench-'))
+const rows: string[][] = []
+const row = (...cells: string[]) => {
+  rows.push(cells)
+  process.stderr.write(`${cells.join('  ')}\n`)
+}
+
+const CASES: LoopCase[] = [
+  { agents: 20, calls: 20, at_once: 1 },
+  { agents: 40, calls: 20, at_once: 8 },
+  { agents: 100, calls: 3, at_once: 8 },
+]
+
+async function loops(): Promise<void> {
+  const cwd = join(folder, 'work')
+  mkdirSync(cwd)
+  for (let i = 0; i < 4; i++) writeFileSync(join(cwd, `file-${i}.txt`), 'a line of text\n'.repeat(20))
+  for (const shape of CASES) {
+    const server = spawn(process.execPath, ['scripts/run.mjs', 'bench/server.ts', String(shape.calls)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    const url = await new Promise<string>((found) => server.stdout.once('data', (d: Buffer) => found(String(d).trim())))
+    const samples: { bare: Sample; ours: Sample }[] = []
+    for (let round = 0; round < 6; round++) {
+      const store = join(folder, `${shape.agents}-${shape.at_once}-${round}.db`)
+      samples.push({ bare: await bare(url, cwd, shape), ours: await ours(url, cwd, store, shape) })
+    }
+    server.stdin.end()
+    samples.shift() // warming up
+    const turns = shape.agents * (shape.calls + 1)
+    const per = (pick: (s: (typeof samples)[0]) => number) => median(samples.map(pick)) / turns
+    const ratio = median(samples.map((s) => s.ours.cpu_ms / s.bare.cpu_ms))
+    row(
+      `${shape.agents} agents × ${shape.calls} tool calls, ${shape.at_once} at once`,
+      `${per((s) => s.bare.cpu_ms).toFixed(2)} / ${per((s) => s.ours.cpu_ms).toFixed(2)} ms CPU a turn`,
+      `${ratio.toFixed(2)} × bare`,
+      '≤ 1.3 ×',
+    )
+  }
+}
+
+async function appends(): Promise<void> {
+  const count = 2000
+  const rounds = [1, 2, 3].map((n) => join(folder, `appends-${n}`))
+  const results: { bare: Sample; one: Sample; hundred: Sample }[] = []
+  for (const round of rounds) {
+    mkdirSync(round)
+    results.push({
+      bare: await bareAppends(round, count),
+      one: await ourAppends(round, 1, count),
+      hundred: await ourAppends(round, 100, count),
+    })
+  }
+  const rate = (pick: (r: (typeof results)[0]) => Sample) =>
+    (count / median(results.map((r) => pick(r).wall_ms))) * 1000
+  const [bareRate, one, hundred] = [rate((r) => r.bare), rate((r) => r.one), rate((r) => r.hundred)]
+  row('durable appends of 2 events, bare libsql', `${bareRate.toFixed(0)} a second`, '', '')
+  row(
+    'the same through the store, one agent',
+    `${one.toFixed(0)} a second`,
+    `${(one / bareRate).toFixed(2)} × bare`,
+    '≥ 0.5 ×',
+  )
+  row(
+    'the same, 100 agents at once',
+    `${hundred.toFixed(0)} a second`,
+    `${(hundred / bareRate).toFixed(2)} × bare`,
+    '≥ 0.5 ×',
+  )
+}
+
+async function starts(): Promise<void> {
+  const bin = resolve('bin/retinue.js')
+  const cwd = join(folder, 'start')
+  mkdirSync(cwd)
+  const many = async (measured: () => number | Promise<number>) => {
+    const times: number[] = []
+    for (let i = 0; i < 9; i++) times.push(await measured())
+    return median(times)
+  }
+  const node = await many(() => timeToEnd(['-e', '0']))
+  const version = await many(() => timeToEnd([bin, '--version']))
+  const first = await many(() => timeToFirstRequest(bin, cwd))
+  row('node -e 0', `${node.toFixed(0)} ms`, '', '')
+  row('retinue --version', `${version.toFixed(0)} ms`, `${(version / node).toFixed(2)} × node`, '≤ 120 ms')
+  row(
+    'retinue "task" to its first request',
+    `${first.toFixed(0)} ms`,
+    `${(first / node).toFixed(2)} × node`,
+    '≤ 400 ms',
+  )
+}
+
+try {
+  await loops()
+  await appends()
+  await starts()
+  const bytes = await bytesPerIdleAgent(folder, 500)
+  row('memory of an agent that waits for its model', `${(bytes / 1024).toFixed(0)} KiB`, '', '')
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+const table = [['what', 'measured', 'against', 'goal'], ['---', '---', '---', '---'], ...rows]
+process.stdout.write(`${table.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n`)
+process.exit(0)
