@@ -38,6 +38,7 @@ export async function openProject(options: OpenOptions) {
     env: options.env,
     providers: config.providers,
     scripts_root: root,
+    readText: host.readText,
     idle_timeout_ms: config.idle_timeout_ms,
   })
   const retinue = await createRetinue({

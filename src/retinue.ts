@@ -27,7 +27,8 @@ export async function createRetinue(options: RetinueOptions = {}): Promise<Retin
   const host = options.host ?? createHost()
   const cwd = resolve(options.cwd ?? process.cwd())
   const store = await openStore(options.store ?? join(cwd, '.retinue', 'retinue.db'), host)
-  const models = options.models ?? createModels({ env: options.env ?? process.env, scripts_root: cwd })
+  const models =
+    options.models ?? createModels({ env: options.env ?? process.env, scripts_root: cwd, readText: host.readText })
   return new LocalRetinue(cwd, host, store, models, options.settings ?? {})
 }
 

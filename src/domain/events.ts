@@ -217,7 +217,7 @@ export const DEFINITIONS = [
   define('agent.finished', z.strictObject({ result: resultSchema }), (d) => `agent finished: ${d.result.outcome}`),
   define(
     'run.closed',
-    z.strictObject({ outcome: outcomeSchema, reason: z.string() }),
+    z.strictObject({ outcome: outcomeSchema, reason: z.string(), text: z.string() }),
     (d) => `run closed, ${d.outcome}: ${oneLine(d.reason)}`,
   ),
 ] as const

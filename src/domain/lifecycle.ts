@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Outcome } from './outcome.js'
 
 /** Every agent goes through these, in this order, and is done only when it is closed. */
 export const agentStateSchema = z.enum(['created', 'running', 'waiting_for_merge', 'completed', 'failed', 'closed'])
@@ -15,4 +16,9 @@ const NEXT: Record<AgentState, readonly AgentState[]> = {
 
 export function mayFollow(from: AgentState, to: AgentState): boolean {
   return NEXT[from].includes(to)
+}
+
+/** Work that was cut short by a budget still goes to the merge, marked incomplete; the gates decide about it. */
+export function endState(outcome: Outcome): AgentState {
+  return outcome === 'completed' || outcome === 'budget_exceeded' ? 'waiting_for_merge' : 'failed'
 }

@@ -1,8 +1,8 @@
 import type { NewEvent } from './events.js'
-import type { AgentState } from './lifecycle.js'
+import { type AgentState, endState } from './lifecycle.js'
 import type { Outcome } from './outcome.js'
 
-/** Columns that events add to, in `runs` and in `sub_agents` alike. */
+/** Counts in `runs` grow with each event; in `sub_agents` they are set when the agent has finished. */
 export type Counters = {
   turns: number
   tool_calls: number
@@ -53,7 +53,8 @@ export type Projection = {
   run: Omit<RunRow, keyof Counters | 'run_id' | 'updated_at' | 'last_position'> | null
   agent: Omit<AgentRow, keyof Counters | 'run_id' | 'agent_id' | 'updated_at'> | null
   set_run: { status?: RowStatus; outcome?: Outcome; text?: string } | null
-  set_agent: { state?: AgentState; outcome?: Outcome } | null
+  set_agent: ({ state: AgentState; outcome: Outcome } & Partial<Counters>) | null
+  /** To the run's counts. */
   add: Counters | null
 }
 
@@ -95,13 +96,15 @@ export function project(event: NewEvent): Projection {
     case 'tool.called':
       return event.data.attempt > 1 ? NOTHING : { ...NOTHING, add: { ...NO_COUNTS, tool_calls: 1 } }
     case 'agent.finished': {
-      const { outcome, text } = event.data.result
-      return { ...NOTHING, set_agent: { state: 'waiting_for_merge', outcome }, set_run: { text } }
+      const { outcome, turns, tool_calls, usage } = event.data.result
+      const { input_tokens, output_tokens, cached_tokens } = usage
+      const counts = { turns, tool_calls, input_tokens, output_tokens, cached_tokens }
+      return { ...NOTHING, set_agent: { state: endState(outcome), outcome, ...counts } }
     }
     case 'run.closed':
       return {
         ...NOTHING,
-        set_run: { status: 'closed', outcome: event.data.outcome },
+        set_run: { status: 'closed', outcome: event.data.outcome, text: event.data.text },
         set_agent: { state: 'closed', outcome: event.data.outcome },
       }
     default:

@@ -2,7 +2,7 @@ import { type Ledger, openLedger, spend } from './budget.js'
 import type { Contract } from './contract.js'
 import { type Corruption, CorruptLogError } from './corruption.js'
 import type { AgentEvent, EventData, ModelFault, Purpose } from './events.js'
-import { type AgentState, mayFollow } from './lifecycle.js'
+import { type AgentState, endState, mayFollow } from './lifecycle.js'
 import {
   addUsage,
   callsOf,
@@ -14,7 +14,6 @@ import {
   textOf,
   type Usage,
 } from './messages.js'
-import type { Outcome } from './outcome.js'
 import type { AgentResult } from './result.js'
 import type { Rule } from './rules.js'
 
@@ -313,11 +312,6 @@ function summarized(messages: Message[], summary: string, replaced: number): Mes
   // The task stays as it was given: a summary of it would be somebody else's words.
   const [task, ...rest] = messages as [Message, ...Message[]]
   return [task, { role: 'user', content: `Summary of the work so far:\n${summary}` }, ...rest.slice(replaced)]
-}
-
-/** Work that was cut short by a budget still goes to the merge, marked incomplete; the gates decide about it. */
-function endState(outcome: Outcome): AgentState {
-  return outcome === 'completed' || outcome === 'budget_exceeded' ? 'waiting_for_merge' : 'failed'
 }
 
 function step(memory: AgentMemory, event: AgentEvent, to: AgentState): AgentState {

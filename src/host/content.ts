@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
-import type { Stats } from 'node:fs'
-import type { FileHandle } from 'node:fs/promises'
+import { closeSync, read, readSync, type Stats } from 'node:fs'
+import { promisify } from 'node:util'
 import type { Held } from './held.js'
 import { refuse } from './paths.js'
 
@@ -12,21 +12,31 @@ const BINARY_SAMPLE = 8192
 export async function readHeld(held: Held, given: string, maxBytes: number): Promise<Buffer> {
   requireRegular(held.stats, given)
   if (held.stats.size > maxBytes) throw tooLarge(given, held.stats.size, maxBytes)
-  const handle = await held.open()
+  const fd = held.open()
+  const next = held.stats.size <= AT_ONCE ? readNow : readLater
   try {
     // One byte more than expected tells the end of the file from a file that has grown.
     let buffer = Buffer.allocUnsafe(held.stats.size + 1)
     let length = 0
     for (;;) {
-      const { bytesRead } = await handle.read(buffer, length, buffer.length - length)
+      const bytesRead = await next(fd, buffer, length)
       length += bytesRead
       if (bytesRead === 0) return buffer.subarray(0, length)
       if (length > maxBytes) throw tooLarge(given, length, maxBytes)
       if (length === buffer.length) buffer = Buffer.concat([buffer], Math.min(length * 2, maxBytes + 1))
     }
   } finally {
-    await handle.close()
+    closeSync(fd)
   }
+}
+
+/** Files up to this size are read in one go; for larger ones the rest of the process must not wait. */
+const AT_ONCE = 256 * 1024
+
+type ReadInto = (fd: number, buffer: Buffer, offset: number) => number | Promise<number>
+const readNow: ReadInto = (fd, buffer, offset) => readSync(fd, buffer, offset, buffer.length - offset, null)
+const readLater: ReadInto = async (fd, buffer, offset) => {
+  return (await promisify(read)(fd, buffer, offset, buffer.length - offset, null)).bytesRead
 }
 
 /** Byte for byte: a byte order mark stays in the text, and what would not come back the same is refused. */
@@ -46,21 +56,18 @@ export function digestOf(bytes: Buffer): string {
 
 export async function digestHeld(held: Held, given: string): Promise<string> {
   requireRegular(held.stats, given)
-  const handle = await held.open()
-  try {
-    return await digestHandle(handle)
-  } finally {
-    await handle.close()
-  }
-}
-
-async function digestHandle(handle: FileHandle): Promise<string> {
+  const fd = held.open()
+  const next = held.stats.size <= AT_ONCE ? readNow : readLater
   const hash = createHash('sha256')
-  const buffer = Buffer.allocUnsafe(256 * 1024)
-  for (;;) {
-    const { bytesRead } = await handle.read(buffer, 0, buffer.length)
-    if (bytesRead === 0) return hash.digest('hex')
-    hash.update(buffer.subarray(0, bytesRead))
+  const buffer = Buffer.allocUnsafe(Math.min(AT_ONCE, held.stats.size + 1))
+  try {
+    for (;;) {
+      const bytesRead = await next(fd, buffer, 0)
+      if (bytesRead === 0) return hash.digest('hex')
+      hash.update(buffer.subarray(0, bytesRead))
+    }
+  } finally {
+    closeSync(fd)
   }
 }
 

@@ -1,3 +1,4 @@
+import { closeSync } from 'node:fs'
 import { isProtected } from '../domain/index.js'
 import { requireRegular } from './content.js'
 import { compileGlob, type Glob } from './globs.js'
@@ -26,11 +27,11 @@ export function createSearch(root: string, at: At): Pick<Workspace, 'find' | 'se
     }
     // A file goes in as its input: by name, it might be another one by now.
     requireRegular(start.stats, query.under ?? '.')
-    const file = await start.open()
+    const fd = start.open()
     try {
-      return await runRipgrep({ ...run, args: [...queryArgs(query), '--', '-'], cwd: root, stdin: file.fd })
+      return await runRipgrep({ ...run, args: [...queryArgs(query), '--', '-'], cwd: root, stdin: fd })
     } finally {
-      await file.close()
+      closeSync(fd)
     }
   }
 

@@ -19,12 +19,12 @@ export async function openWorkspace(folder: string, hold: Hold, locks: Locks): P
   const at: At = async (given, work) => {
     let place: Place | null = null
     try {
-      place = await locate(root, given, hold)
+      place = locate(root, given, hold)
       return { ok: true, ...(await work(place)), path: relativeTo(root, place.path) }
     } catch (error) {
       return faultOf(error, given)
     } finally {
-      await place?.held?.close()
+      place?.held?.close()
     }
   }
 

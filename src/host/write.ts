@@ -28,14 +28,14 @@ export async function writeAtomically(write: Write): Promise<{ digest: string; c
   const folder = await makeFolder(write, dirname(write.path))
   try {
     const name = basename(write.path)
-    const before = await existing(write, folder, name)
+    const before = existing(write, folder, name)
     // Renaming asks for rights on the folder only; a file that is read-only is meant to stay as it is.
     if (before) await access(folder.at(name), constants.W_OK)
     const temporary = `${TEMPORARY}${randomBytes(8).toString('hex')}`
     try {
       await writeDurably(folder.at(temporary), write.data, before)
       await requireExpected(write, folder, name)
-      if (!(await folder.isStillThere())) throw outside(write.root, write.given)
+      if (!folder.isStillThere()) throw outside(write.root, write.given)
       await rename(folder.at(temporary), folder.at(name))
     } catch (error) {
       await rm(folder.at(temporary), { force: true })
@@ -43,7 +43,7 @@ export async function writeAtomically(write: Write): Promise<{ digest: string; c
     }
     return { digest: digestOf(write.data), created: before === null }
   } finally {
-    await folder.close()
+    folder.close()
   }
 }
 
@@ -51,7 +51,7 @@ export async function writeAtomically(write: Write): Promise<{ digest: string; c
 async function makeFolder(write: Write, path: string): Promise<Held> {
   if (!isInside(write.root, path)) throw refuse('not_a_file', `${JSON.stringify(write.given)} is the workspace itself`)
   try {
-    return await requireFolder(write, await write.hold(path), path)
+    return requireFolder(write, write.hold(path), path)
   } catch (error) {
     if (errno(error) !== 'ENOENT') throw error
   }
@@ -61,31 +61,31 @@ async function makeFolder(write: Write, path: string): Promise<Held> {
     await mkdir(entry).catch((error) => {
       if (errno(error) !== 'EEXIST') throw error
     })
-    return await requireFolder(write, await write.hold(entry, { follow: false }), path)
+    return requireFolder(write, write.hold(entry, { follow: false }), path)
   } finally {
-    await parent.close()
+    parent.close()
   }
 }
 
 /** The path was real when it was located. If it leads elsewhere now, somebody has put a link in its way. */
-async function requireFolder(write: Write, held: Held, path: string): Promise<Held> {
+function requireFolder(write: Write, held: Held, path: string): Held {
   if (held.path === path && held.stats.isDirectory()) return held
-  await held.close()
+  held.close()
   if (!isInside(write.root, held.path)) throw outside(write.root, write.given)
   throw refuse('not_a_directory', `${JSON.stringify(write.given)} leads through something that is not a folder`)
 }
 
-async function existing(write: Write, folder: Held, name: string): Promise<Stats | null> {
-  const held = await holdEntry(write, folder, name)
+function existing(write: Write, folder: Held, name: string): Stats | null {
+  const held = holdEntry(write, folder, name)
   if (!held) return null
-  await held.close()
+  held.close()
   requireRegular(held.stats, write.given)
   return held.stats
 }
 
-async function holdEntry(write: Write, folder: Held, name: string): Promise<Held | null> {
+function holdEntry(write: Write, folder: Held, name: string): Held | null {
   try {
-    return await write.hold(folder.at(name), { follow: false })
+    return write.hold(folder.at(name), { follow: false })
   } catch (error) {
     if (errno(error) === 'ENOENT') return null
     throw error
@@ -95,7 +95,7 @@ async function holdEntry(write: Write, folder: Held, name: string): Promise<Held
 /** As late as possible: from here to the rename is all the time somebody else has to be overwritten. */
 async function requireExpected(write: Write, folder: Held, name: string): Promise<void> {
   if (write.expect === undefined) return
-  const held = await holdEntry(write, folder, name)
+  const held = holdEntry(write, folder, name)
   const now = held && (await digestHeld(held, write.given).finally(held.close))
   if (now === write.expect) return
   throw refuse('changed', `${JSON.stringify(write.given)} ${difference(now, write.expect)}; read it again first`)

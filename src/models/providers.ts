@@ -12,6 +12,8 @@ export type ModelsOptions = {
   providers?: Record<string, ProviderSettings>
   /** What the paths of scripts are relative to. Default: the working directory. */
   scripts_root?: string
+  /** Reads scripts: the host's. Without it there are none. */
+  readText?: (path: string) => Promise<string | null>
   /** How long a stream may be silent, for providers that do not say so themselves. */
   idle_timeout_ms?: number
   /** Instead of our own transport: for a proxy, say. */
@@ -38,7 +40,7 @@ export function createModels(options: ModelsOptions): Models {
     if (slash < 1 || model === '') return { ok: false, code: 'bad_name', message: badName(name, endpoints) }
     if (provider === 'scripted') {
       const { openScript } = await import('./scripted/file.js')
-      return openScript(model, options.scripts_root ?? '.')
+      return openScript(model, options.scripts_root ?? '.', options.readText ?? (async () => null))
     }
     const endpoint = endpoints.get(provider)
     if (!endpoint) return { ok: false, code: 'unknown_provider', message: unknown(provider, endpoints) }

@@ -247,7 +247,7 @@ export class AgentLoop {
       duration_ms: ledger.spent.wall_ms + Math.max(0, this.place.clock.now() - at),
     }
     this.recorder.record('agent.finished', { result })
-    this.recorder.record('run.closed', { outcome, reason: reason ?? 'the agent gave its answer' })
+    this.recorder.record('run.closed', { outcome, reason: reason ?? 'the agent gave its answer', text })
     await this.recorder.commit()
     return result
   }

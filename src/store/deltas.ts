@@ -14,8 +14,7 @@ export type RunDelta = {
 /** What a number of events of one agent together do to its row of `sub_agents`. Untouched, the row stays as it is. */
 export type AgentDelta = {
   created: Projection['agent']
-  set: NonNullable<Projection['set_agent']>
-  add: Counters
+  set: Partial<NonNullable<Projection['set_agent']>>
   touched: boolean
   updated_at: number
 }
@@ -25,7 +24,7 @@ export function newRunDelta(): RunDelta {
 }
 
 export function newAgentDelta(): AgentDelta {
-  return { created: null, set: {}, add: { ...NO_COUNTS }, touched: false, updated_at: 0 }
+  return { created: null, set: {}, touched: false, updated_at: 0 }
 }
 
 /** Events must be added in the order of their positions: of two values for one column the later stays. */
@@ -47,18 +46,16 @@ export function addToRun(delta: RunDelta, projection: Projection, at: number): v
 }
 
 export function addToAgent(delta: AgentDelta, projection: Projection, at: number): void {
-  if (!projection.agent && !projection.set_agent && !projection.add) return
+  if (!projection.agent && !projection.set_agent) return
   delta.touched = true
   if (at > delta.updated_at) delta.updated_at = at
   if (projection.agent) {
     // What came before there was a row changed none.
     delta.created = projection.agent
     delta.set = {}
-    delta.add = { ...NO_COUNTS }
     delta.updated_at = at
   }
   if (projection.set_agent) Object.assign(delta.set, projection.set_agent)
-  if (projection.add) addCounts(delta.add, projection.add)
 }
 
 /** The row after the events, or null where there is no row to change. */
@@ -80,7 +77,6 @@ export function applyToAgent(
   const before = delta.created ? { ...delta.created, ...NO_COUNTS, run_id, agent_id, updated_at: 0 } : row
   if (!before) return null
   const after = { ...before, ...delta.set }
-  addCounts(after, delta.add)
   after.updated_at = Math.max(before.updated_at, delta.updated_at)
   return after
 }

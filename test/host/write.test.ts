@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { chmodSync, linkSync, lstatSync, readdirSync, readFileSync, readlinkSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { holdByDescriptor, holdByName } from '../../src/host/held.js'
 import type { Workspace } from '../../src/host/index.js'
@@ -91,6 +92,8 @@ describe.each([
         expect(read).toMatchObject({ ok: true, path: 'a.txt' })
         expect(contents.includes(read.ok ? read.text : '')).toBe(true)
         reads++
+        // Small files are read in one go: without this the writer would never get a turn.
+        await nextTurn()
       }
       return reads
     }

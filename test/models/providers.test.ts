@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { createHost } from '../../src/host/index.js'
 import {
   createModels,
   type ProviderSettings,
@@ -184,11 +185,11 @@ describe('settings', () => {
 
 test('a script is a model', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'retinue-models-'))
-  const models = createModels({ env: {}, scripts_root: folder })
+  const models = createModels({ env: {}, scripts_root: folder, readText: createHost().readText })
   expect(await models.resolve('scripted/a.yaml')).toMatchObject({
     ok: false,
     code: 'bad_script',
-    message: expect.stringContaining('cannot read the script a.yaml: ENOENT'),
+    message: expect.stringContaining('there is no script'),
   })
   await writeFile(join(folder, 'a.yaml'), 'agents:\n  root:\n    - txt: hi\n')
   expect(await models.resolve('scripted/a.yaml')).toEqual({

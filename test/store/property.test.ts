@@ -27,7 +27,12 @@ const EVENT = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.constantFrom(created(50), started(60), agentFinished('text', 'completed', 90), closed('error', 95)),
+    arbitrary: fc.constantFrom(
+      created(50),
+      started(60),
+      agentFinished('text', 'completed', 90),
+      closed('error', 'text', 95),
+    ),
   },
 )
 

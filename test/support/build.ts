@@ -14,5 +14,7 @@ export default function setup(): void {
 
 function newest(): number {
   const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).map((file) => join('src', file))
-  return Math.max(...[...sources, 'package.json', 'scripts/build.mjs'].map((file) => statSync(join(root, file)).mtimeMs))
+  return Math.max(
+    ...[...sources, 'package.json', 'scripts/build.mjs'].map((file) => statSync(join(root, file)).mtimeMs),
+  )
 }

@@ -60,8 +60,8 @@ export function agentFinished(text: string, outcome: Outcome = 'completed', at =
   return event('agent.finished', { result: { outcome, cause: null, reason: null, text, ...spent } }, at)
 }
 
-export function closed(outcome: Outcome = 'completed', at = AT): NewEvent {
-  return event('run.closed', { outcome, reason: 'done' }, at)
+export function closed(outcome: Outcome = 'completed', text = '', at = AT): NewEvent {
+  return event('run.closed', { outcome, reason: 'done', text }, at)
 }
 
 export const claim = { owner: 'me', ttl_ms: 60_000 }

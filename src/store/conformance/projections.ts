@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { NO_COUNTS } from '../../domain/index.js'
 import type { Store } from '../store.js'
 import {
   agentFinished,
@@ -30,13 +31,14 @@ export function projectionSuite(open: Open): void {
       expect(await store.run('run')).toEqual({ ...run, ...counters, updated_at: 112, last_position: 5 })
       const place = { ...root, epoch: undefined, parent_id: null, depth: 0, step_idx: 0, model: 'scripted/m' }
       const agent = { ...place, context_json: JSON.stringify(contract()), state: 'running', outcome: null }
-      expect(await store.agents('run')).toEqual([{ ...agent, ...counters, created_at: 101, updated_at: 111 }])
+      expect(await store.agents('run')).toEqual([{ ...agent, ...NO_COUNTS, created_at: 101, updated_at: 101 }])
 
-      const end = [agentFinished('dry', 'completed', 120), closed('gate_failed', 121)]
+      const end = [agentFinished('dry', 'completed', 120), closed('gate_failed', 'dry', 121)]
       await taken(store, { ...root, expected_seq: 5, events: end })
       const outcome = { status: 'closed', outcome: 'gate_failed', text: 'dry' }
       expect(await store.run('run')).toEqual({ ...run, ...counters, ...outcome, updated_at: 121, last_position: 7 })
-      expect(await store.agents('run')).toMatchObject([{ state: 'closed', outcome: 'gate_failed', updated_at: 121 }])
+      const last = { state: 'closed', outcome: 'gate_failed', turns: 1, tool_calls: 1, updated_at: 121 }
+      expect(await store.agents('run')).toMatchObject([last])
     })
 
     it('are the same after they were rebuilt from the log', async () => {
@@ -63,7 +65,8 @@ export function projectionSuite(open: Open): void {
     it('show text that no database can hold as far as it goes', async () => {
       const { store } = await open()
       await begin(store, 'run')
-      const events = [agentFinished('a\0b\ud800c')]
+      const text = 'a\0b\ud800c'
+      const events = [agentFinished(text), closed('completed', text)]
       await taken(store, { run_id: 'run', agent_id: 'root', epoch: 1, expected_seq: 2, events })
       expect((await store.run('run'))?.text).toBe('a\ufffdb\ufffdc')
       await store.rebuildProjections()

@@ -86,11 +86,10 @@ export class ProjectionTables {
       this.#statements.insertAgent.run(valuesOf(AGENT_COLUMNS, row))
       return
     }
-    const { set, add, updated_at } = delta
-    this.#statements.updateAgent.run([
-      ...[updated_at, set.state ?? null, set.outcome ?? null],
-      ...[add.turns, add.tool_calls, add.input_tokens, add.output_tokens, add.cached_tokens, run_id, agent_id],
-    ])
+    const { set, updated_at } = delta
+    const counts = COUNTERS.map((name) => set[name] ?? null)
+    const state = [set.state ?? null, set.outcome ?? null]
+    this.#statements.updateAgent.run([updated_at, ...state, ...counts, run_id, agent_id])
   }
 
   /** Inside a transaction. Throws on a log that cannot be read, which must then be rolled back. */
@@ -124,6 +123,7 @@ function valuesOf<Row>(columns: readonly (keyof Row & string)[], row: Row): Valu
 
 function prepare(database: Database) {
   const marks = (columns: readonly string[]) => columns.map(() => '?').join(', ')
+  const sets = COUNTERS.map((name) => `${name} = coalesce(?, ${name})`).join(', ')
   const sums = COUNTERS.map((name) => `${name} = ${name} + ?`).join(', ')
   const move = 'last_position = last_position + ?, updated_at = max(updated_at, ?)'
   return {
@@ -140,7 +140,7 @@ function prepare(database: Database) {
     ),
     updateAgent: database.prepare(
       `UPDATE sub_agents SET updated_at = max(updated_at, ?), state = coalesce(?, state),
-       outcome = coalesce(?, outcome), ${sums} WHERE run_id = ? AND agent_id = ?`,
+       outcome = coalesce(?, outcome), ${sets} WHERE run_id = ? AND agent_id = ?`,
     ),
     clearRuns: database.prepare('DELETE FROM runs'),
     clearAgents: database.prepare('DELETE FROM sub_agents'),
