@@ -264,6 +264,7 @@ export class AgentLoop {
       onBudgetEnd: () => this.#toolCallsExceeded(),
       record: (type, data) => recorder.record(type, data),
       commit: () => recorder.commit(),
+      commitSoon: () => recorder.commitSoon(),
       ask: (question) => this.#pause(() => place.person.permit(question, this.#stop.signal)),
       keepOutput: (text) => {
         const bytes = Buffer.from(text)

@@ -18,11 +18,15 @@ export class AbandonedError extends Error {
  * Writes one agent's stream and keeps its state in step. `record` changes the state at once and holds the event
  * back; `commit` makes everything recorded so far durable. An effect must be preceded by a commit: that is all there
  * is to "intent, effect, result", and it lets the result of one effect share a commit with the intent of the next.
+ * Before something that only reads, `commitSoon` is enough.
  */
 export class Recorder {
   #pending: NewEvent[] = []
   #blobs: Blob[] = []
   #flight: Promise<void> | null = null
+  #soon = false
+  /** What ended the writing. Events were lost with it, so nothing may be written after them. */
+  #failure: unknown = null
   #durableSeq: number
 
   constructor(
@@ -47,11 +51,27 @@ export class Recorder {
     this.#blobs.push(blob)
   }
 
+  /** Commits in the next turn of the event loop, unless somebody did before; what goes wrong is the next commit's. */
+  commitSoon(): void {
+    if (this.#soon) return
+    this.#soon = true
+    setImmediate(() => {
+      this.#soon = false
+      this.commit().catch(() => {})
+    })
+  }
+
   async commit(): Promise<void> {
+    if (this.#failure) throw this.#failure
     while (this.#flight || this.#pending.length > 0) {
-      this.#flight ??= this.#append().finally(() => {
-        this.#flight = null
-      })
+      this.#flight ??= this.#append()
+        .catch((error) => {
+          this.#failure = error
+          throw error
+        })
+        .finally(() => {
+          this.#flight = null
+        })
       await this.#flight
     }
   }

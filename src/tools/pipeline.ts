@@ -36,7 +36,10 @@ export type Pipeline = {
   /** The budget had no call left. */
   onBudgetEnd: () => void
   record: <T extends EventType>(type: T, data: EventData<T>) => void
+  /** Everything recorded is durable when it resolves. */
   commit: () => Promise<void>
+  /** Everything recorded will be durable soon. */
+  commitSoon: () => void
   /** Asks the person; null when nobody is there to ask. */
   ask: (question: Question) => Promise<PersonAnswer | null>
   /** Keeps an output that was cut, whole. */
@@ -70,7 +73,9 @@ export async function callTools(pipeline: Pipeline, calls: readonly PendingCall[
     else refuse(pipeline, answer)
   }
   if (admitted.length === 0) return
-  await pipeline.commit()
+  // Reading changes nothing that a restart would have to know about, so it need not wait for the disk.
+  if (admitted.every(({ tool }) => tool.effect === 'read')) pipeline.commitSoon()
+  else await pipeline.commit()
   await Promise.all(admitted.map((call) => execute(pipeline, call)))
 }
 

@@ -32,12 +32,18 @@ export class Writer<Group> {
   #scheduled = false
   #closed = false
   #busySince: number | null = null
+  // Prepared, because `exec` would parse them anew each time.
+  readonly #begin
+  readonly #commit
 
   constructor(
     readonly database: Database,
     readonly newGroup: () => Group,
     readonly committed: (group: Group) => void,
-  ) {}
+  ) {
+    this.#begin = database.prepare('BEGIN IMMEDIATE')
+    this.#commit = database.prepare('COMMIT')
+  }
 
   enqueue(job: Job<Group>): void {
     if (this.#closed) {
@@ -78,7 +84,7 @@ export class Writer<Group> {
     this.#queue = []
     while (jobs.length > 0) {
       try {
-        this.database.exec('BEGIN IMMEDIATE')
+        this.#begin.run([])
       } catch (error) {
         if (!isBusy(error)) rejectAll(jobs, error)
         else if (this.#patient()) this.#again(jobs)
@@ -107,7 +113,7 @@ export class Writer<Group> {
       }
     }
     try {
-      this.database.exec('COMMIT')
+      this.#commit.run([])
     } catch (error) {
       rollback(this.database)
       rejectAll(jobs, error)
