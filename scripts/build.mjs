@@ -38,9 +38,13 @@ await Promise.all([
     minifySyntax: true,
     minifyWhitespace: true,
     // Some dependencies are CommonJS and ask for node's own modules with require.
-    banner: { js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
+    },
   }),
 ])
 if (process.argv.includes('--types')) {
-  execFileSync(process.execPath, [path('node_modules/typescript/bin/tsc'), '-p', path('tsconfig.build.json')], { stdio: 'inherit' })
+  execFileSync(process.execPath, [path('node_modules/typescript/bin/tsc'), '-p', path('tsconfig.build.json')], {
+    stdio: 'inherit',
+  })
 }

@@ -70,7 +70,7 @@ async function readStdin(): Promise<string> {
 /** `retinue rums` is a slip, not a task: starting a paid run on it would be a poor joke. */
 function refuseTypo(word: string): void {
   if (/\s/.test(word)) return
-  const meant = COMMANDS.find((command) => command !== word && distanceAtMostTwo(command, word))
+  const meant = COMMANDS.find((command) => command !== word && isSlipOf(command, word))
   if (meant) {
     throw new RetinueError(
       'input',
@@ -79,16 +79,17 @@ function refuseTypo(word: string): void {
   }
 }
 
-function distanceAtMostTwo(a: string, b: string): boolean {
-  if (a.length < 4 || Math.abs(a.length - b.length) > 1) return false
-  let previous = Array.from({ length: b.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= a.length; i++) {
+/** One letter wrong, too many or too few; two in the longer names. */
+function isSlipOf(command: string, word: string): boolean {
+  if (command.length < 4) return false
+  let previous = Array.from({ length: word.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= command.length; i++) {
     const row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const swap = (previous[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1)
+    for (let j = 1; j <= word.length; j++) {
+      const swap = (previous[j - 1] as number) + (command[i - 1] === word[j - 1] ? 0 : 1)
       row.push(Math.min(swap, (previous[j] as number) + 1, (row[j - 1] as number) + 1))
     }
     previous = row
   }
-  return (previous[b.length] as number) <= 2
+  return (previous[word.length] as number) <= (command.length > 5 ? 2 : 1)
 }
