@@ -23,7 +23,11 @@ rmSync(path('dist'), { recursive: true, force: true })
 await Promise.all([
   build({
     ...common,
-    entryPoints: { index: path('src/index.ts'), testing: path('src/testing/index.ts') },
+    entryPoints: {
+      index: path('src/index.ts'),
+      testing: path('src/testing/index.ts'),
+      'testing-store': path('src/testing/store.ts'),
+    },
     packages: 'external',
     outdir: path('dist'),
     sourcemap: true,

@@ -2,6 +2,5 @@
 export type * from './model.js'
 export { createModels, type ModelsOptions } from './providers.js'
 export { createScriptedModel, type ScriptedModel, type ScriptedModelOptions } from './scripted/model.js'
-export { readScript, type ScriptReading } from './scripted/read.js'
-export { createSdkModel, type SdkModelOptions } from './sdk.js'
+export { readScript } from './scripted/read.js'
 export { type ProviderSettings, providerSettingsSchema, providersSettingsSchema } from './settings.js'

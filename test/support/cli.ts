@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-export const BIN = fileURLToPath(new URL('../../bin/retinue.js', import.meta.url))
+const BIN = fileURLToPath(new URL('../../bin/retinue.js', import.meta.url))
 
 export type Ended = { code: number | null; signal: string | null; stdout: string; stderr: string }
 

@@ -19,7 +19,7 @@ export function makeProject(files: Record<string, string>, options: { git?: bool
   return cwd
 }
 
-export function writeFiles(cwd: string, files: Record<string, string>): void {
+function writeFiles(cwd: string, files: Record<string, string>): void {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(cwd, name)), { recursive: true })
     writeFileSync(join(cwd, name), text)

@@ -12,7 +12,7 @@ export type Subject = {
 
 const AT = 1_700_000_000_000
 
-export function event<T extends EventType>(type: T, data: EventData<T>, at = AT): NewEvent {
+function event<T extends EventType>(type: T, data: EventData<T>, at = AT): NewEvent {
   return { type, version: 1, at, data } as NewEvent
 }
 

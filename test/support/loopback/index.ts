@@ -13,7 +13,7 @@ export type { LoopbackFault, LoopbackStep } from './steps.js'
 const PROTOCOLS = { chat, responses, anthropic, google }
 export type ProtocolName = keyof typeof PROTOCOLS
 
-export type LoopbackRequest = {
+type LoopbackRequest = {
   path: string
   headers: IncomingHttpHeaders
   /** Parsed when read. */
