@@ -2,46 +2,63 @@ import type { Person, PersonAnswer, Question, Rule } from '../index.js'
 import { printable } from './style.js'
 import type { RunView } from './view.js'
 
-/** The person at this terminal. Answers are theirs alone: Esc and Ctrl-C mean no. */
+/** The person at this terminal. Esc means no; Ctrl-C means the same as ever. */
 export function terminalPerson(view: RunView): Person {
   return {
-    async permit(question, signal): Promise<PersonAnswer> {
-      const { select, text, isCancel } = await import('@clack/prompts')
-      const grant = grantFor(question)
-      view.line('')
-      const choice = await select({
-        message: `${question.tool}: ${printable(question.summary)} (${printable(question.reason)})`,
-        options: [
-          { value: 'once', label: 'Yes, this once' },
-          ...(grant ? [{ value: 'run', label: `Yes, and ${describeGrant(grant)} for the rest of this run` }] : []),
-          { value: 'no', label: 'No' },
-          { value: 'why', label: 'No, and say why' },
-        ],
-        output: process.stderr,
-        signal,
-      })
-      const by = 'person'
-      if (choice === 'once') return { answer: 'allow', grant: null, by, note: null }
-      if (choice === 'run') return { answer: 'allow', grant, by, note: null }
-      if (choice !== 'why') return { answer: 'deny', grant: null, by, note: null }
-      const note = await text({ message: 'What should it do instead?', output: process.stderr, signal })
-      return { answer: 'deny', grant: null, by, note: isCancel(note) ? null : note }
-    },
-    async answer(question, signal) {
-      const { select, text, isCancel } = await import('@clack/prompts')
-      view.line('')
-      const message = printable(question.text)
-      const answer =
-        question.options.length > 0
-          ? await select({
-              message,
-              options: question.options.map((option) => ({ value: option, label: printable(option) })),
-              output: process.stderr,
-              signal,
-            })
-          : await text({ message, output: process.stderr, signal })
-      return isCancel(answer) ? null : String(answer)
-    },
+    permit: (question, signal) => passingInterrupts(() => permit(question, signal)),
+    answer: (question, signal) => passingInterrupts(() => answer(question, signal)),
+  }
+
+  async function permit(question: Question, signal: AbortSignal): Promise<PersonAnswer> {
+    const { select, text, isCancel } = await import('@clack/prompts')
+    const grant = grantFor(question)
+    view.line('')
+    const choice = await select({
+      message: `${question.tool}: ${printable(question.summary)} (${printable(question.reason)})`,
+      options: [
+        { value: 'once', label: 'Yes, this once' },
+        ...(grant ? [{ value: 'run', label: `Yes, and ${describeGrant(grant)} for the rest of this run` }] : []),
+        { value: 'no', label: 'No' },
+        { value: 'why', label: 'No, and say why' },
+      ],
+      output: process.stderr,
+      signal,
+    })
+    const by = 'person'
+    if (choice === 'once') return { answer: 'allow', grant: null, by, note: null }
+    if (choice === 'run') return { answer: 'allow', grant, by, note: null }
+    if (choice !== 'why') return { answer: 'deny', grant: null, by, note: null }
+    const note = await text({ message: 'What should it do instead?', output: process.stderr, signal })
+    return { answer: 'deny', grant: null, by, note: isCancel(note) ? null : note }
+  }
+
+  async function answer(question: { text: string; options: string[] }, signal: AbortSignal): Promise<string | null> {
+    const { select, text, isCancel } = await import('@clack/prompts')
+    view.line('')
+    const message = printable(question.text)
+    const answer =
+      question.options.length > 0
+        ? await select({
+            message,
+            options: question.options.map((option) => ({ value: option, label: printable(option) })),
+            output: process.stderr,
+            signal,
+          })
+        : await text({ message, output: process.stderr, signal })
+    return isCancel(answer) ? null : String(answer)
+  }
+}
+
+/** A prompt reads keys raw, so that Ctrl-C is no signal any more; it is made one again. */
+async function passingInterrupts<T>(prompt: () => Promise<T>): Promise<T> {
+  const listen = (keys: Buffer | string) => {
+    if (keys.includes('\u0003')) process.emit('SIGINT')
+  }
+  process.stdin.on('data', listen)
+  try {
+    return await prompt()
+  } finally {
+    process.stdin.off('data', listen)
   }
 }
 
