@@ -89,6 +89,7 @@ export class AgentLoop {
 
   /** Lets go at once, without a word in the log: the lease is lost or the process must go. The run can be resumed. */
   abandon(why: string): void {
+    this.recorder.stop(why)
     this.#abandoned = why
     this.#abort('cancelled')
   }

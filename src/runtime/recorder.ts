@@ -61,6 +61,11 @@ export class Recorder {
     })
   }
 
+  /** Nothing more is written: what is not durable by now never happened. */
+  stop(why: string): void {
+    this.#failure ??= new AbandonedError(why)
+  }
+
   async commit(): Promise<void> {
     if (this.#failure) throw this.#failure
     while (this.#flight || this.#pending.length > 0) {
