@@ -3,26 +3,32 @@ import {
   type Contract,
   type Mode,
   type ModelSource,
+  type Prompt,
   rootContract,
   type ToolDefinition,
   unenforceable,
 } from './domain/index.js'
 import { RetinueError } from './errors.js'
-import type { Host, Repository } from './host/index.js'
+import type { Host, Repository, Workspace } from './host/index.js'
 import type { Model, Models } from './models/index.js'
-import { type AgentPlace, type Person, rootPrompt } from './runtime/index.js'
+import { type AgentPlace, type Person, type PromptFacts, rootPrompt } from './runtime/index.js'
 import { blobDigest, type Store } from './store/index.js'
 import { builtinTools, createToolRegistry, DEFAULT_LIMITS, type ToolLimits, type ToolRegistry } from './tools/index.js'
 
 /** Nobody is there: what would ask is refused. */
 const NOBODY: Person = { permit: async () => null, answer: async () => null }
 
+/** A prompt as it is sent, and as it is kept. */
+type StoredPrompt = { prompt: Prompt; digest: string; bytes: Uint8Array }
+
 /** Makes what a run starts from: its model, the place its agent works in, its contract and its prompt. */
 export class Preparation {
   readonly #registry: ToolRegistry = createToolRegistry(builtinTools())
   readonly #limits: ToolLimits
   readonly #definitions = new Map<string, ToolDefinition[]>()
+  #workspace: Promise<Workspace> | null = null
   #repository: Repository | null = null
+  #prompt: StoredPrompt | null = null
 
   constructor(
     private readonly cwd: string,
@@ -48,7 +54,8 @@ export class Preparation {
 
   async place(model: Model, watching: Watching): Promise<AgentPlace> {
     const { host, store, settings } = this
-    const workspace = await host.workspace(this.cwd)
+    this.#workspace ??= host.workspace(this.cwd)
+    const workspace = await this.#workspace
     return {
       store,
       clock: host.clock,
@@ -101,7 +108,7 @@ export class Preparation {
       budget: { ...settings.budget, ...options.budget },
       base: head?.ok ? head.commit : null,
     }
-    const prompt = rootPrompt({
+    const stored = this.#storedPrompt({
       workspace_root: place.workspace.root,
       platform: facts.platform,
       date: new Date(host.clock.now()).toISOString().slice(0, 10),
@@ -110,12 +117,21 @@ export class Preparation {
       mode,
       tools: this.#toolsFor(mode, can_ask_person),
     })
-    const prompt_json = JSON.stringify(prompt)
-    const derived = rootContract({ ...request, prompt_digest: blobDigest(prompt_json) })
+    const derived = rootContract({ ...request, prompt_digest: stored.digest })
     if (!derived.ok) throw new RetinueError('input', derived.faults.join('; '))
     const faults = unenforceable(derived.contract, facts.sandbox.kind)
     if (faults.length > 0) throw new RetinueError('input', `This contract cannot be enforced: ${faults.join('; ')}`)
-    return { contract: derived.contract satisfies Contract, prompt, prompt_json }
+    return { contract: derived.contract satisfies Contract, stored }
+  }
+
+  /** Runs that follow each other mostly have the same prompt; it is written out and digested once. */
+  #storedPrompt(facts: PromptFacts): StoredPrompt {
+    const prompt = rootPrompt(facts)
+    const last = this.#prompt
+    if (last?.prompt.system === prompt.system && last.prompt.tools === prompt.tools) return last
+    const json = JSON.stringify(prompt)
+    this.#prompt = { prompt, digest: blobDigest(json), bytes: Buffer.from(json) }
+    return this.#prompt
   }
 
   /** What is offered: not what would be refused whatever its arguments. (It would be refused all the same.) */

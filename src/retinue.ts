@@ -69,7 +69,7 @@ class LocalRetinue implements Retinue {
     if (options.task.trim() === '') throw new RetinueError('input', 'The task is empty: say what is to be done')
     const { model, source } = await this.#preparation.chooseModel(options.model)
     const place = await this.#preparation.place(model, options)
-    const { contract, prompt, prompt_json } = await this.#preparation.contract(run_id, options, place, source)
+    const { contract, stored } = await this.#preparation.contract(run_id, options, place, source)
     const session_id = options.session_id ?? newId()
     const history = options.session_id ? await this.#history(options.session_id) : []
     const facts = await this.host.facts()
@@ -87,7 +87,7 @@ class LocalRetinue implements Retinue {
       },
       { type: 'agent.started', version: 1, at, data: { contract, task, history_digest } },
     ]
-    const blobs = [{ digest: contract.agent.prompt_digest, bytes: Buffer.from(prompt_json) }]
+    const blobs = [{ digest: stored.digest, bytes: stored.bytes }]
     if (history_digest) blobs.push({ digest: history_digest, bytes: Buffer.from(history_json) })
     const { owner } = this.host.identity
     const claim = { owner, ttl_ms: LEASE_TTL_MS }
@@ -96,7 +96,7 @@ class LocalRetinue implements Retinue {
     const lease: Lease = { run_id, agent_id: ROOT, owner, epoch: 1, expires_at: at + LEASE_TTL_MS }
     const memory = foldAgent(written.events) as NonNullable<ReturnType<typeof foldAgent>>
     const recorder = new Recorder(this.store, this.host.clock, lease, memory)
-    return this.#work(lease, new AgentLoop(place, recorder, { prompt, history }), started, session_id)
+    return this.#work(lease, new AgentLoop(place, recorder, { prompt: stored.prompt, history }), started, session_id)
   }
 
   async #goOn(run_id: string, watching: Watching, started: Started): Promise<RunResult> {

@@ -55,14 +55,15 @@ export class LocalEngine {
     this.#working.set(key, { lease, loop })
     await this.#listen()
     try {
+      // The lease of a closed run is worth nothing to anybody; only one that is left open is handed back.
       return { ok: true, result: await this.#slots.with(() => loop.run()) }
     } catch (error) {
+      await this.store.release(lease)
       if (!(error instanceof AbandonedError)) throw error
       return { ok: false, code: 'abandoned', message: error.message }
     } finally {
       this.#working.delete(key)
       if (this.#working.size === 0) this.stop()
-      await this.store.release(lease)
     }
   }
 

@@ -33,23 +33,24 @@ const SUMMARY_PROMPT =
   'The conversation is getting too long. Write a summary that lets you go on without it: what the task needs, what was done and found (files, lines, commands and their results that still matter), what failed, what is left. No preamble.'
 
 /**
- * Names a request by everything that is in it. Each message is digested once in its life, because messages never
- * change and a long conversation would otherwise be digested anew at every turn.
+ * Names a request by everything that is in it. The messages are digested as a chain, and each link is kept with its
+ * message, so that a turn digests only what is new however long the conversation is.
  */
 export function requestDigest(model: string, prompt_digest: string, request: ModelRequest): string {
-  const hash = createHash('sha256')
-  hash.update(`${model}\n${prompt_digest}\n${request.tool_choice}\n${request.max_output_tokens}\n`)
-  for (const message of request.messages) hash.update(messageDigest(message))
-  return hash.digest('hex')
+  const { tool_choice, max_output_tokens } = request
+  const header = `${model}\n${prompt_digest}\n${tool_choice}\n${max_output_tokens}\n`
+  return createHash('sha256').update(header).update(request.messages.reduce(link, START)).digest('hex')
 }
 
-const digests = new WeakMap<Message, Buffer>()
+const START = Buffer.alloc(0)
 
-function messageDigest(message: Message): Buffer {
-  let digest = digests.get(message)
-  if (!digest) {
-    digest = createHash('sha256').update(JSON.stringify(message)).digest()
-    digests.set(message, digest)
-  }
-  return digest
+/** A message's place in a chain: what came before it, and the chain with it. */
+const links = new WeakMap<Message, { after: Buffer; chain: Buffer }>()
+
+function link(after: Buffer, message: Message): Buffer {
+  const known = links.get(message)
+  if (known?.after === after) return known.chain
+  const chain = createHash('sha256').update(after).update(JSON.stringify(message)).digest()
+  links.set(message, { after, chain })
+  return chain
 }
