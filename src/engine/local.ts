@@ -69,8 +69,9 @@ export class LocalEngine {
 
   async #listen(): Promise<void> {
     if (this.#timers.length > 0) return
-    const beat = setInterval(() => void this.#beat(), BEAT_MS)
-    const hear = setInterval(() => void this.#hear(), LISTEN_MS)
+    // A store that does not answer now is met again by the next append, which says so; a missed beat is made up for.
+    const beat = setInterval(() => void this.#beat().catch(() => {}), BEAT_MS)
+    const hear = setInterval(() => void this.#hear().catch(() => {}), LISTEN_MS)
     this.#timers = [beat, hear]
     // What was said to earlier owners was said to them.
     this.#heard = (await this.store.signals({ after: this.#heard })).at(-1)?.id ?? this.#heard

@@ -43,6 +43,6 @@ export function findTampering(
 function misfit(row: EventRow, position: number, end: { seq: number; digest: string }): string | null {
   if (row.position !== position + 1) return `the event at position ${position + 1} is missing before it`
   if (row.seq !== end.seq + 1) return `event ${row.seq} of the stream follows event ${end.seq}`
-  const digest = eventDigest(end.digest, row.type, row.version, row.at, row.data)
+  const digest = eventDigest(end.digest, row, row, row.data)
   return digest === row.digest ? null : `the digest is ${row.digest}, but the content makes it ${digest}`
 }

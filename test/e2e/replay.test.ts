@@ -106,7 +106,7 @@ describe('replay', () => {
     let digest = ''
     for (const row of rows) {
       const data = row.seq === victim.seq ? row.data.replace('"content":"', '"content":"lies ') : row.data
-      digest = eventDigest(digest, row.type, row.version, row.at, data)
+      digest = eventDigest(digest, { run_id, agent_id: 'root' }, row, data)
       db.prepare('UPDATE events SET data = ?, digest = ? WHERE run_id = ? AND seq = ?').run(
         data,
         digest,

@@ -47,8 +47,7 @@ export function appendSuite(open: Open): void {
       for (const agent_id of ['root', 'child']) {
         let previous = ''
         for (const event of await store.read({ run_id: 'run', agent_id })) {
-          const { type, version, at, data } = event
-          previous = eventDigest(previous, type, version, at, JSON.stringify(data))
+          previous = eventDigest(previous, event, event, JSON.stringify(event.data))
           expect(event.digest).toBe(previous)
         }
       }

@@ -115,7 +115,7 @@ function draft(batch: Append, run: Run, stream: Stream | undefined) {
   const { run_id, agent_id, events, expected_seq } = batch
   let digest = stream?.digest ?? ''
   const stored = events.map((event, i): StoredEvent => {
-    digest = eventDigest(digest, event.type, event.version, event.at, JSON.stringify(event.data))
+    digest = eventDigest(digest, batch, event, JSON.stringify(event.data))
     const placed = { run_id, agent_id, seq: expected_seq + i + 1, position: run.events.length + i + 1, digest }
     return { ...event, ...placed }
   })

@@ -144,8 +144,7 @@ class AppendJob implements Job<Group> {
   #chain(previous: string): string {
     let digest = previous
     for (const entry of this.#entries) {
-      const { type, version, at } = entry.event
-      digest = eventDigest(digest, type, version, at, entry.text)
+      digest = eventDigest(digest, this.batch, entry.event, entry.text)
       entry.digest = digest
     }
     return digest

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { Store } from '../store.js'
@@ -35,6 +35,8 @@ export async function openSqliteStore({ file, clock }: SqliteOptions): Promise<O
 async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
   if (basename(folder) !== '.retinue') return
+  // A repository can bring such a link with it; what a run logs must not end up where a stranger chose.
+  if ((await lstat(folder)).isSymbolicLink()) throw new Error(`${folder} is a symbolic link; remove it`)
   await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
