@@ -91,6 +91,7 @@ class LocalRetinue implements Retinue {
     if (history_digest) blobs.push({ digest: history_digest, bytes: Buffer.from(history_json) })
     const { owner } = this.host.identity
     const claim = { owner, ttl_ms: LEASE_TTL_MS }
+    await this.#engine.listen()
     const written = await this.store.append({ run_id, agent_id: ROOT, epoch: 1, expected_seq: 0, events, blobs, claim })
     if (!written.ok) throw new RetinueError('store', written.message)
     const lease: Lease = { run_id, agent_id: ROOT, owner, epoch: 1, expires_at: at + LEASE_TTL_MS }
@@ -113,10 +114,14 @@ class LocalRetinue implements Retinue {
 
   /** Takes a run's lease and opens its agent on what the log says now. */
   async #takeOver(run_id: string, place: AgentPlace): Promise<{ lease: Lease; loop: AgentLoop }> {
+    await this.#engine.listen()
     const taken = await this.#engine.take(run_id, ROOT)
     if (!taken.ok) throw new RetinueError('held', `Run ${run_id} is being worked on by ${taken.held_by}`)
     const { lease } = taken
-    const { memory, material } = await this.#load(run_id)
+    const { memory, material } = await this.#load(run_id).catch(async (error) => {
+      await this.store.release(lease)
+      throw error
+    })
     const recorder = new Recorder(this.store, this.host.clock, lease, memory)
     recorder.record('agent.resumed', {
       owner: lease.owner,
@@ -221,7 +226,7 @@ class LocalRetinue implements Retinue {
   }
 
   async close(): Promise<void> {
-    this.#engine.stop()
+    await this.#engine.close()
     await this.store.close()
   }
 }

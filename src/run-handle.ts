@@ -10,6 +10,7 @@ export type Started = (loop: AgentLoop) => void
 export class RunHandle implements Run {
   #loop: AgentLoop | null = null
   #cancelled: string | null = null
+  #left: string | null = null
   readonly #result: Promise<RunResult>
 
   constructor(
@@ -24,6 +25,7 @@ export class RunHandle implements Run {
     this.#result = start((loop) => {
       this.#loop = loop
       if (this.#cancelled !== null) loop.cancel('caller', this.#cancelled)
+      if (this.#left !== null) loop.abandon(this.#left)
     }).finally(() => signal?.removeEventListener('abort', onAbort))
     // Whoever asks for the result gets the error; until then it must not bring the process down.
     this.#result.catch(() => {})
@@ -39,6 +41,7 @@ export class RunHandle implements Run {
   }
 
   leave(reason: string): void {
+    this.#left = reason
     this.#loop?.abandon(reason)
   }
 

@@ -11,6 +11,7 @@ export const EXIT = {
   turns: 53,
   budget: 55,
   interrupted: 130,
+  pipe: 141,
   terminated: 143,
 } as const
 

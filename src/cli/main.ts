@@ -96,6 +96,8 @@ export function createProgram(): Command {
 }
 
 export async function main(argv: readonly string[]): Promise<void> {
+  // Whoever read our output went away (`| head`): there is nobody to work for. A run can be resumed.
+  process.stdout.on('error', () => process.exit(EXIT.pipe))
   try {
     await createProgram().parseAsync(argv, { from: 'user' })
   } catch (error) {

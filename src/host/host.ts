@@ -60,6 +60,8 @@ export type Entry = { name: string; kind: 'file' | 'directory' | 'symlink' | 'ot
 export interface Workspace {
   /** Absolute and real. */
   readonly root: string
+  /** The same files, but a path must be the real one, relative to the root; one that leads elsewhere is `changed`. */
+  exact(): Workspace
   /** Where a path really is, relative to the root, with `/`. `.` for the root itself. */
   resolve(path: string): Promise<FileResult<{ path: string }>>
   /** Text of a file. Refuses binary files and files over max_bytes. */

@@ -15,11 +15,17 @@ export async function openWorkspace(folder: string, hold: Hold, locks: Locks): P
   const root = await realpath(folder)
   if (!(await stat(root)).isDirectory()) throw new Error(`${folder} is not a folder and cannot be a workspace`)
 
+  return workspaceAt(root, hold, locks, false)
+}
+
+function workspaceAt(root: string, hold: Hold, locks: Locks, exact: boolean): Workspace {
   /** Finds the place, works there, lets go of it, and turns what went wrong into a fault. */
   const at: At = async (given, work) => {
     let place: Place | null = null
     try {
       place = locate(root, given, hold)
+      if (exact && relativeTo(root, place.path) !== given)
+        throw refuse('changed', `${JSON.stringify(given)} leads elsewhere now`)
       return { ok: true, ...(await work(place)), path: relativeTo(root, place.path) }
     } catch (error) {
       return faultOf(error, given)
@@ -30,6 +36,7 @@ export async function openWorkspace(folder: string, hold: Hold, locks: Locks): P
 
   return {
     root,
+    exact: () => workspaceAt(root, hold, locks, true),
     resolve: (path) => at(path, async () => ({})),
     readText: (path, options) =>
       at(path, async (place) => {

@@ -196,6 +196,8 @@ export class AgentLoop {
     const aborter = new AbortController()
     const abort = () => aborter.abort()
     this.#stop.signal.addEventListener('abort', abort, { once: true })
+    // It may have been aborted while the intent was being written.
+    if (this.#stop.signal.aborted) abort()
     const timer = setTimeout(abort, Math.max(0, Math.min(model_timeout_ms, this.#deadline - clock.now())))
     try {
       const answer = await model.generate(request, {

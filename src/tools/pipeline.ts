@@ -79,6 +79,8 @@ export async function callTools(pipeline: Pipeline, calls: readonly PendingCall[
   await Promise.all(admitted.map((call) => execute(pipeline, call)))
 }
 
+const NOT_STARTED = 'Not started: the run was stopped first.'
+
 /**
  * Settles a call that a dead process had begun. It is repeated if that is safe or if it can be shown that it did not
  * take effect; shown to have taken effect, it is reported as done; otherwise the agent is told that nobody knows.
@@ -89,7 +91,9 @@ export async function recoverCall(pipeline: Pipeline, call: PendingCall, may_rep
   const state = tool ? await stateOf(tool, intent, pipeline.context) : 'unknown'
   if (state === 'not_done' && may_repeat) {
     const again = await prepare(pipeline, call)
-    if (again.ok && again.verdict.decision !== 'deny') {
+    // What was permitted was this call on these paths; if they lead elsewhere by now, nobody permitted that.
+    const same = again.ok && JSON.stringify(again.plan.paths) === JSON.stringify(intent.paths)
+    if (again.ok && same && again.verdict.decision !== 'deny') {
       recordIntent(pipeline, again, intent.attempt + 1)
       await pipeline.commit()
       await execute(pipeline, again)
@@ -248,8 +252,11 @@ async function execute(pipeline: Pipeline, ready: Ready): Promise<void> {
 
 /** A tool that throws has a bug; the agent gets to know, and goes on. */
 async function run(ready: Ready, context: ToolContext): Promise<ToolOutput> {
+  if (context.signal.aborted) return { ok: false, content: NOT_STARTED }
   try {
-    return await ready.tool.execute(ready.args, context, ready.plan)
+    // The plan names the real paths, and those were judged: whatever leads elsewhere by now is refused.
+    const exact = { ...context, workspace: context.workspace.exact() }
+    return await ready.tool.execute(ready.args, exact, ready.plan)
   } catch (error) {
     return { ok: false, content: insideFailure(ready.tool, error) }
   }

@@ -11,9 +11,10 @@ export async function watch(id: string, options: StoreOptions & { json?: boolean
     const { run_id } = await retinue.find(id)
     const view = new RunView(process.stdout, paintFor(process.stdout, process.env))
     const gone = new AbortController()
-    const timer = setInterval(async () => {
+    const look = async () => {
       if ((await retinue.find(run_id)).status === 'interrupted') gone.abort()
-    }, LOOK_MS)
+    }
+    const timer = setInterval(() => void look().catch(() => gone.abort()), LOOK_MS)
     try {
       for await (const event of retinue.follow(run_id, gone.signal)) {
         if (options.json) process.stdout.write(`${JSON.stringify(event)}\n`)
