@@ -5,7 +5,7 @@ import type { ModelSource } from './domain/index.js'
 import { RetinueError } from './errors.js'
 import { createHost } from './host/index.js'
 import { createModels } from './models/index.js'
-import { createRetinue } from './retinue.js'
+import { createRetinue, openFolder } from './retinue.js'
 
 export type OpenOptions = {
   /** The project folder. */
@@ -23,7 +23,7 @@ export async function openRetinue(options: OpenOptions): Promise<Retinue> {
 /** The same, with what it was made of. */
 export async function openProject(options: OpenOptions) {
   const host = createHost()
-  const { root } = await host.workspace(options.cwd)
+  const root = await openFolder(host, options.cwd)
   const home = options.env.HOME ?? host.home
   const loaded = await loadConfig({
     project_dir: root,

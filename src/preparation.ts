@@ -26,7 +26,7 @@ export class Preparation {
   readonly #registry: ToolRegistry = createToolRegistry(builtinTools())
   readonly #limits: ToolLimits
   readonly #definitions = new Map<string, ToolDefinition[]>()
-  #workspace: Promise<Workspace> | null = null
+  #workspace: Workspace | null = null
   #repository: Repository | null = null
   #prompt: StoredPrompt | null = null
 
@@ -54,8 +54,8 @@ export class Preparation {
 
   async place(model: Model, watching: Watching): Promise<AgentPlace> {
     const { host, store, settings } = this
-    this.#workspace ??= host.workspace(this.cwd)
-    const workspace = await this.#workspace
+    this.#workspace ??= await host.workspace(this.cwd)
+    const workspace = this.#workspace
     return {
       store,
       clock: host.clock,

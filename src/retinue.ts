@@ -16,6 +16,7 @@ import {
   Recorder,
   type Replay,
   replayAgent,
+  trimHistory,
 } from './runtime/index.js'
 import { blobDigest, type Lease, openSqliteStore, type Store } from './store/index.js'
 import { VERSION } from './version.js'
@@ -23,13 +24,24 @@ import { VERSION } from './version.js'
 /** The root agent's id. Its children get ids of their own. */
 const ROOT = 'root'
 
+/** Of the context, what the history of a session may take at the start of a run. */
+const HISTORY_SHARE = 0.3
+
 export async function createRetinue(options: RetinueOptions = {}): Promise<Retinue> {
   const host = options.host ?? createHost()
-  const cwd = resolve(options.cwd ?? process.cwd())
+  const folder = resolve(options.cwd ?? process.cwd())
+  const cwd = await openFolder(host, folder)
   const store = await openStore(options.store ?? join(cwd, '.retinue', 'retinue.db'), host)
   const models =
     options.models ?? createModels({ env: options.env ?? process.env, scripts_root: cwd, readText: host.readText })
   return new LocalRetinue(cwd, host, store, models, options.settings ?? {})
+}
+
+/** The real path of a folder that can be worked in. */
+export async function openFolder(host: Host, folder: string): Promise<string> {
+  const opened = await host.workspace(folder).catch((error: Error) => error)
+  if (opened instanceof Error) throw new RetinueError('input', `Cannot work in ${folder}: ${opened.message}`)
+  return opened.root
 }
 
 async function openStore(store: Store | string, host: Host): Promise<Store> {
@@ -71,7 +83,8 @@ class LocalRetinue implements Retinue {
     const place = await this.#preparation.place(model, options)
     const { contract, stored } = await this.#preparation.contract(run_id, options, place, source)
     const session_id = options.session_id ?? newId()
-    const history = options.session_id ? await this.#history(options.session_id) : []
+    const session = options.session_id ? await this.#session(options.session_id) : { messages: [], calls: 0 }
+    const history = trimHistory(session.messages, contract.execution.budget.context_tokens * HISTORY_SHARE)
     const facts = await this.host.facts()
     const at = this.host.clock.now()
     const history_json = JSON.stringify(history)
@@ -85,7 +98,7 @@ class LocalRetinue implements Retinue {
         at,
         data: { session_id, task, workspace_root: this.cwd, retinue_version: VERSION, platform, sandbox },
       },
-      { type: 'agent.started', version: 1, at, data: { contract, task, history_digest } },
+      { type: 'agent.started', version: 1, at, data: { contract, task, history_digest, calls_before: session.calls } },
     ]
     const blobs = [{ digest: stored.digest, bytes: stored.bytes }]
     if (history_digest) blobs.push({ digest: history_digest, bytes: Buffer.from(history_json) })
@@ -105,6 +118,7 @@ class LocalRetinue implements Retinue {
     if (!run) throw new RetinueError('not_found', `There is no run ${run_id} in this store`)
     const done = await this.result(run_id)
     if (done) return done
+    this.#belongsHere(run)
     const loaded = await this.#load(run_id)
     const { provider, model } = loaded.memory.contract.model
     const { model: resolved } = await this.#preparation.chooseModel(`${provider}/${model}`)
@@ -153,9 +167,19 @@ class LocalRetinue implements Retinue {
     }
     const done = await this.result(id)
     if (done) return done
+    this.#belongsHere(run)
     const { lease, loop } = await this.#takeOver(id, await this.#preparation.place(NO_MODEL, {}))
     loop.cancel(by, reason)
     return this.#work(lease, loop, () => {}, run.session_id)
+  }
+
+  /** A run goes on in the folder it was started in, and nowhere else. */
+  #belongsHere({ run_id, workspace_root }: { run_id: string; workspace_root: string }): void {
+    if (workspace_root === this.cwd) return
+    throw new RetinueError(
+      'input',
+      `Run ${run_id} belongs to ${workspace_root}: go on there, or with --cwd ${workspace_root}`,
+    )
   }
 
   async #load(run_id: string): Promise<{ memory: AgentLoop['memory']; material: Material }> {
@@ -165,7 +189,7 @@ class LocalRetinue implements Retinue {
   }
 
   /** The conversation of a session: what its last run started from, and what it added. */
-  async #history(session_id: string): Promise<Message[]> {
+  async #session(session_id: string): Promise<{ messages: Message[]; calls: number }> {
     const [last] = await this.store.runs({ session_id, limit: 1 })
     if (!last) throw new RetinueError('not_found', `There is no session ${session_id} in this store`)
     if (last.status !== 'closed') {
@@ -177,7 +201,7 @@ class LocalRetinue implements Retinue {
       const open = message.role === 'assistant' && message.parts.some((part) => part.type === 'tool_call')
       return !(open && i === memory.messages.length - 1)
     })
-    return [...material.history, ...closed]
+    return { messages: [...material.history, ...closed], calls: memory.calls_made }
   }
 
   async runs(query: { session_id?: string; limit?: number } = {}): Promise<RunSummary[]> {

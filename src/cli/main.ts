@@ -3,23 +3,27 @@ import { MODES, VERSION } from '../index.js'
 import { EXIT } from './exit.js'
 import { guard } from './guard.js'
 
-/** Options that every command which opens a store takes. */
-type Common = { cwd?: string; store?: string }
-
-const RUN_OPTIONS = (command: Command): Command =>
-  command
+/** How what comes out looks. */
+function withOutput(command: Command): Command {
+  return withStore(command)
     .option('-p, --print', 'headless: no questions, no progress, only the answer on stdout')
     .addOption(
       new Option('--output-format <format>', 'what goes to stdout')
         .choices(['text', 'json', 'stream-json'])
         .default('text'),
     )
+}
+
+/** What goes into the contract of a new run. A resumed one keeps the contract it has. */
+function withContract(command: Command): Command {
+  return withOutput(command)
     .option('-m, --model <provider/model>', 'the model to use')
     .addOption(new Option('--mode <mode>', 'what may happen without asking').choices([...MODES]))
     .addOption(new Option('--permission-mode <mode>', 'same as --mode').choices([...MODES]).hideHelp())
     .option('--max-turns <n>', 'model turns before it must report', positive)
     .option('--max-tool-calls <n>', 'tool calls before it must report', positive)
     .option('--timeout <seconds>', 'time before it is stopped', seconds)
+}
 
 /** The command line: one function a command, loaded when it is used. */
 export function createProgram(): Command {
@@ -30,14 +34,14 @@ export function createProgram(): Command {
     .configureHelp({ sortSubcommands: false })
     .exitOverride()
 
-  RUN_OPTIONS(withStore(program.command('run', { isDefault: true })))
+  withContract(program.command('run', { isDefault: true }))
     .description('do a task in the current folder; `retinue "task"` is short for it')
     .argument('[task...]', 'what is to be done; - takes it from stdin')
     .option('-c, --continue', 'go on with the last session in this folder')
     .option('-r, --resume <id>', 'go on with the session of this run, or with the run itself when no task is given')
     .action(guard(async (words: string[], options) => (await import('./commands/run.js')).run(words, options)))
 
-  RUN_OPTIONS(withStore(program.command('resume')))
+  withOutput(program.command('resume'))
     .description('go on with a run whose process ended')
     .argument('<run>', 'its id, or the beginning of it')
     .action(guard(async (id: string, options) => (await import('./commands/resume.js')).resume(id, options)))
@@ -115,14 +119,13 @@ function withStore(command: Command): Command {
 
 function positive(text: string): number {
   const value = Number(text)
-  if (!Number.isInteger(value) || value <= 0) throw new InvalidArgumentError('It must be a positive whole number.')
+  if (!Number.isSafeInteger(value) || value <= 0) throw new InvalidArgumentError('It must be a positive whole number.')
   return value
 }
 
 function seconds(text: string): number {
   const value = Number(text)
-  if (!(value >= 5)) throw new InvalidArgumentError('It must be a number of seconds, at least 5.')
+  if (!(value >= 5 && value <= 10_000_000))
+    throw new InvalidArgumentError('It must be a number of seconds, at least 5.')
   return value
 }
-
-export type { Common }

@@ -63,7 +63,8 @@ async function passingInterrupts<T>(prompt: () => Promise<T>): Promise<T> {
 }
 
 /** What a standing yes would cover: this tool on any path, or commands that begin with the same two words. */
-function grantFor({ tool, call }: Question): Rule | null {
+function grantFor({ tool, call, grantable }: Question): Rule | null {
+  if (!grantable) return null
   if (call.commands === undefined) return { decision: 'allow', tool, pattern: null }
   const [argv, ...more] = call.commands ?? []
   if (!argv || more.length > 0) return null

@@ -53,7 +53,8 @@ export type Call = {
   sandboxed?: boolean
 }
 
-export type Verdict = { decision: Decision; reason: string; rule: string }
+/** `by`: whether a rule, the mode or the contract itself decided. A person's grant can only answer for the mode. */
+export type Verdict = { decision: Decision; reason: string; rule: string; by: 'rule' | 'mode' | 'contract' }
 
 /** The runtime's and git's own files. Writing them would let an agent move its own fences, in this run or the next. */
 const PROTECTED = ['.git', '**/.git', '.retinue', '**/.retinue', 'retinue.yaml', 'retinue.yml']
@@ -84,7 +85,7 @@ export function permits(authority: Authority, call: Call): Verdict {
   }
   if (call.effect === 'ask_person') {
     return authority.can_ask_person
-      ? { decision: 'allow', reason: 'a person can be asked', rule: 'can_ask_person' }
+      ? { decision: 'allow', reason: 'a person can be asked', rule: 'can_ask_person', by: 'contract' }
       : deny('no person can be asked', 'can_ask_person')
   }
   for (const { path, access } of call.paths) {
@@ -105,15 +106,25 @@ function judge(layer: RuleLayer, call: Call): Verdict {
   const byMode = modeVerdict(layer.mode, call)
   // Plan mode is a promise that nothing changes; no rule may break it.
   if (byMode.decision === 'deny') return byMode
-  return subjects(call)
-    .map((subject) => strictestRule(layer, subject) ?? byMode)
-    .reduce(narrowerVerdict)
+  const own = subjects(call).map((subject) => strictestRule(layer, subject) ?? byMode)
+  return [...own, ...readingRules(layer, call)].reduce(narrowerVerdict)
+}
+
+/** A file that read_file may not read is not to be read by another tool either. */
+function readingRules(layer: RuleLayer, call: Call): Verdict[] {
+  return call.paths
+    .filter(({ access }) => access === 'read')
+    .map(({ path }) => strictestRule(layer, { tool: 'read_file', path }))
+    .filter((verdict) => verdict !== null && verdict.decision !== 'allow') as Verdict[]
 }
 
 function strictestRule(layer: RuleLayer, subject: Subject): Verdict | null {
   const verdicts = layer.rules
     .filter((rule) => ruleMatches(rule, subject))
-    .map((rule): Verdict => ({ decision: rule.decision, reason: `rule ${formatRule(rule)}`, rule: formatRule(rule) }))
+    .map((rule): Verdict => {
+      const text = formatRule(rule)
+      return { decision: rule.decision, reason: `rule ${text}`, rule: text, by: 'rule' }
+    })
   return verdicts.length === 0 ? null : verdicts.reduce(narrowerVerdict)
 }
 
@@ -134,14 +145,17 @@ function subjects(call: Call): Subject[] {
 }
 
 function modeVerdict(mode: Mode, call: Call): Verdict {
-  const rule = `mode ${mode}`
-  if (call.effect === 'read' || mode === 'dangerous') return { decision: 'allow', reason: `${mode} mode`, rule }
-  if (mode === 'plan') return deny('plan mode changes nothing', rule)
-  if (mode === 'auto' && (call.effect === 'write' || call.sandboxed === true)) {
-    return { decision: 'allow', reason: 'auto mode', rule }
-  }
+  const verdict = (decision: Decision, reason: string): Verdict => ({
+    decision,
+    reason,
+    rule: `mode ${mode}`,
+    by: 'mode',
+  })
+  if (call.effect === 'read' || mode === 'dangerous') return verdict('allow', `${mode} mode`)
+  if (mode === 'plan') return verdict('deny', 'plan mode changes nothing')
+  if (mode === 'auto' && (call.effect === 'write' || call.sandboxed === true)) return verdict('allow', 'auto mode')
   const what = call.effect === 'write' ? 'writes' : 'commands'
-  return { decision: 'ask', reason: `${what} ask in ${mode} mode${mode === 'auto' ? ' without a sandbox' : ''}`, rule }
+  return verdict('ask', `${what} ask in ${mode} mode${mode === 'auto' ? ' without a sandbox' : ''}`)
 }
 
 function narrowerVerdict(a: Verdict, b: Verdict): Verdict {
@@ -149,7 +163,7 @@ function narrowerVerdict(a: Verdict, b: Verdict): Verdict {
 }
 
 function deny(reason: string, rule: string): Verdict {
-  return { decision: 'deny', reason, rule }
+  return { decision: 'deny', reason, rule, by: 'contract' }
 }
 
 function common(a: readonly string[], b: readonly string[]): string[] {

@@ -65,6 +65,8 @@ export const DEFINITIONS = [
       task: z.string(),
       /** Messages of earlier runs of the session, as a stored blob. */
       history_digest: digest.nullable(),
+      /** Calls that earlier runs of the session made, so that no two have the same id. */
+      calls_before: z.int(),
     }),
     (d) =>
       `agent started on ${d.contract.model.provider}/${d.contract.model.model} in ${d.contract.permissions.mode} mode`,
@@ -122,6 +124,8 @@ export const DEFINITIONS = [
       code: modelFaultSchema,
       message: z.string(),
       retry_after_ms: z.int().nullable(),
+      /** What it may have cost all the same, estimated. */
+      spent_tokens: z.int(),
       duration_ms: z.int(),
     }),
     (d) => `model call failed, ${d.code}: ${oneLine(d.message)}`,

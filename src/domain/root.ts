@@ -1,6 +1,7 @@
 import type { Authority } from './authority.js'
 import { type Budget, budgetFaults, withDefaults } from './budget.js'
-import type { Adjustment, Contract, ModelSource } from './contract.js'
+import { type Adjustment, type Contract, contractSchema, type ModelSource } from './contract.js'
+import { matchesWord } from './globs.js'
 import type { Mode } from './modes.js'
 import type { Rule } from './rules.js'
 
@@ -40,6 +41,10 @@ export type RootContract = { ok: true; contract: Contract } | { ok: false; fault
 /** The contract of a run's root agent: what a person or program asked for, over the defaults. Pure. */
 export function rootContract(request: RootRequest): RootContract {
   const faults = budgetFaults(request.budget)
+  for (const { tool } of request.rules) {
+    if (!request.known_tools.some((name) => matchesWord(tool, name)))
+      faults.push(`a rule names the unknown tool ${tool}`)
+  }
   const unknown = (request.tools ?? []).filter((tool) => !request.known_tools.includes(tool))
   if (unknown.length > 0)
     faults.push(`unknown tools: ${unknown.join(', ')}; there are ${request.known_tools.join(', ')}`)
@@ -56,33 +61,34 @@ export function rootContract(request: RootRequest): RootContract {
     }
     budget.context_tokens = window
   }
-  return {
-    ok: true,
-    contract: {
-      version: 1,
-      parent: {
-        run_id: request.run_id,
-        agent_id: null,
-        depth: 0,
-        step_idx: 0,
-        task_prompt: request.task,
-        goal_summary: request.task,
-      },
-      agent: { handle: null, profile_id: null, profile_digest: null, prompt_digest: request.prompt_digest },
-      step: { title: firstLine(request.task), description: request.task, success_criteria: [] },
-      permissions: rootAuthority(request),
-      model: {
-        provider: request.model.provider,
-        model: request.model.model,
-        source: request.model.source,
-        allowed: [`${request.model.provider}/${request.model.model}`],
-      },
-      execution: { attempt_timeout_ms: budget.wall_ms, max_retries: 0, close_on_completion: true, budget },
-      workspace: { isolation: 'shared', base: request.base, owns: ['**'] },
-      outputs: { report_format: 'markdown', report_path_pattern: null },
-      adjustments,
+  const contract: Contract = {
+    version: 1,
+    parent: {
+      run_id: request.run_id,
+      agent_id: null,
+      depth: 0,
+      step_idx: 0,
+      task_prompt: request.task,
+      goal_summary: request.task,
     },
+    agent: { handle: null, profile_id: null, profile_digest: null, prompt_digest: request.prompt_digest },
+    step: { title: firstLine(request.task), description: request.task, success_criteria: [] },
+    permissions: rootAuthority(request),
+    model: {
+      provider: request.model.provider,
+      model: request.model.model,
+      source: request.model.source,
+      allowed: [`${request.model.provider}/${request.model.model}`],
+    },
+    execution: { attempt_timeout_ms: budget.wall_ms, max_retries: 0, close_on_completion: true, budget },
+    workspace: { isolation: 'shared', base: request.base, owns: ['**'] },
+    outputs: { report_format: 'markdown', report_path_pattern: null },
+    adjustments,
   }
+  // A contract that could not be read again must not be signed in the first place.
+  const checked = contractSchema.safeParse(contract)
+  if (checked.success) return { ok: true, contract }
+  return { ok: false, faults: checked.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) }
 }
 
 export function rootAuthority(
@@ -114,6 +120,12 @@ export function unenforceable(contract: Contract, sandbox: string): string[] {
   if (permissions.network === 'none' && runsCommands && sandbox === 'none') {
     faults.push(
       'network: none cannot be enforced on commands without a sandbox; take run_command away or allow the network',
+    )
+  }
+  const narrowed = [...permissions.read_paths, ...permissions.write_paths].some((layer) => !layer.includes('**'))
+  if (narrowed && runsCommands && permissions.mode === 'dangerous' && sandbox === 'none') {
+    faults.push(
+      'read_paths and write_paths cannot be enforced on commands in dangerous mode without a sandbox; take run_command away or use another mode',
     )
   }
   if (workspace.isolation !== 'shared') faults.push(`workspace isolation ${workspace.isolation} is not available`)

@@ -50,7 +50,10 @@ export function ruleMatches(rule: Rule, subject: Subject): boolean {
   if (subject.argv !== undefined) {
     // A command nobody could parse must not profit from an allow rule, nor escape a deny or an ask.
     if (subject.argv === null) return rule.decision !== 'allow'
-    return matchesArgv(rule.pattern, subject.argv)
+    if (matchesArgv(rule.pattern, subject.argv)) return true
+    // `/bin/rm` is `rm` for whoever forbids it; for whoever allows `rm`, it might be another one.
+    const [program = '', ...args] = subject.argv
+    return rule.decision !== 'allow' && matchesArgv(rule.pattern, [baseName(program), ...args])
   }
   return subject.path !== undefined && matchesGlob(rule.pattern, subject.path)
 }
@@ -70,7 +73,8 @@ function matchesArgv(pattern: string, argv: readonly string[]): boolean {
 
 /**
  * The words of a command that is nothing but a program and its arguments, or null. Anything a shell would treat
- * specially (operators, expansions, substitutions, globs, assignments, escapes) gives null: not understood.
+ * specially (operators, expansions, substitutions, globs, assignments, escapes) gives null: not understood. So does a
+ * program that runs other programs.
  */
 export function simpleCommand(command: string): string[] | null {
   const argv: string[] = []
@@ -88,7 +92,30 @@ export function simpleCommand(command: string): string[] | null {
     argv.push(word.replace(/'([^']*)'|"([^"]*)"/g, (_, a?: string, b?: string) => a ?? b ?? ''))
     i += word.length
   }
-  const program = argv[0]
-  if (program === undefined || program === '' || program.includes('=')) return null
+  const [program = '', ...args] = argv
+  if (program === '' || program.includes('=') || runsOthers(baseName(program), args)) return null
   return argv
+}
+
+/** Programs that run what their arguments say: their own name tells nothing about what happens. */
+const RUNNERS = new Set(
+  'sh bash dash zsh ksh fish env xargs sudo doas su nice nohup setsid timeout time command exec eval watch parallel ssh'.split(
+    ' ',
+  ),
+)
+const RUNNING_FLAGS: Record<string, RegExp> = {
+  node: /^(-e|-p|--eval|--print)/,
+  python: /^-c/,
+  python3: /^-c/,
+  perl: /^-\w*[eE]/,
+  ruby: /^-\w*e/,
+  find: /^-(exec|execdir|ok|okdir|delete|fprint.*|fls)$/,
+}
+
+function runsOthers(program: string, args: readonly string[]): boolean {
+  return RUNNERS.has(program) || args.some((arg) => RUNNING_FLAGS[program]?.test(arg))
+}
+
+function baseName(program: string): string {
+  return program.slice(program.lastIndexOf('/') + 1)
 }

@@ -46,7 +46,7 @@ export type AgentMemory = {
   history_digest: string | null
   /** The conversation after the history, masked and summarized as recorded. */
   messages: Message[]
-  request: { request_id: string; purpose: Purpose; attempt: number } | null
+  request: { request_id: string; purpose: Purpose; attempt: number; estimated_tokens: number } | null
   failure: Failure | null
   /** The last answer of the model that was not a summary. */
   answer: { purpose: Purpose; finish_reason: FinishReason; cut: boolean; text: string } | null
@@ -99,7 +99,7 @@ export function reduce(memory: AgentMemory | null, event: AgentEvent): AgentMemo
 }
 
 function start(event: Extract<AgentEvent, { type: 'agent.started' }>): AgentMemory {
-  const { contract, task, history_digest } = event.data
+  const { contract, task, history_digest, calls_before } = event.data
   return {
     run_id: event.run_id,
     agent_id: event.agent_id,
@@ -113,7 +113,7 @@ function start(event: Extract<AgentEvent, { type: 'agent.started' }>): AgentMemo
     failure: null,
     answer: null,
     calls: [],
-    calls_made: 0,
+    calls_made: calls_before,
     measured: null,
     ledger: openLedger(contract.execution.budget),
     usage: NO_USAGE,
@@ -135,37 +135,22 @@ type Later = Exclude<AgentEvent, { type: 'run.created' | 'agent.started' }>
 function apply(memory: AgentMemory, event: Later): AgentMemory {
   switch (event.type) {
     case 'agent.resumed':
-      return {
-        ...memory,
-        request: null,
-        failure: memory.request
-          ? {
-              purpose: memory.request.purpose,
-              code: 'interrupted',
-              message: 'the process ended before the answer came',
-              retry_after_ms: null,
-              at: event.at,
-              attempt: memory.request.attempt,
-            }
-          : memory.failure,
-        calls: memory.calls.map((call) =>
-          call.intent && !call.result ? { ...call, intent: { ...call.intent, interrupted: true } } : call,
-        ),
-      }
+      return resumed(memory, event.at)
     case 'model.requested': {
       if (memory.request) throw corrupt(event, 'request_while_open', `${memory.request.request_id} is still open`)
-      const { request_id, purpose, attempt } = event.data
-      return { ...memory, request: { request_id, purpose, attempt } }
+      const { request_id, purpose, attempt, estimated_tokens } = event.data
+      return { ...memory, request: { request_id, purpose, attempt, estimated_tokens } }
     }
     case 'model.responded':
       return responded(memory, event)
     case 'model.failed': {
-      const request = openRequest(memory, event, event.data.request_id)
-      const { code, message, retry_after_ms } = event.data
+      const { purpose, attempt } = openRequest(memory, event, event.data.request_id)
+      const { code, message, retry_after_ms, spent_tokens } = event.data
       return {
         ...memory,
         request: null,
-        failure: { purpose: request.purpose, code, message, retry_after_ms, at: event.at, attempt: request.attempt },
+        failure: { purpose, code, message, retry_after_ms, at: event.at, attempt },
+        ledger: spend(memory.ledger, { total_tokens: spent_tokens }),
       }
     }
     case 'permission.asked':
@@ -209,6 +194,24 @@ function apply(memory: AgentMemory, event: Later): AgentMemory {
     }
     default:
       return event satisfies never
+  }
+}
+
+/** What the process that died left open: a request that may have cost something, calls that may have taken effect. */
+function resumed(memory: AgentMemory, at: number): AgentMemory {
+  const calls = memory.calls.map((call) =>
+    call.intent && !call.result ? { ...call, intent: { ...call.intent, interrupted: true } } : call,
+  )
+  if (!memory.request) return { ...memory, calls }
+  const { purpose, attempt, estimated_tokens } = memory.request
+  const message = 'the process ended before the answer came'
+  return {
+    ...memory,
+    calls,
+    request: null,
+    // The request did not fail, so it does not count as an attempt.
+    failure: { purpose, code: 'interrupted', message, retry_after_ms: null, at, attempt: attempt - 1 },
+    ledger: spend(memory.ledger, { total_tokens: estimated_tokens }),
   }
 }
 

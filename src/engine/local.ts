@@ -38,7 +38,7 @@ export class LocalEngine {
     // A store that does not answer now is met again by the next append, which says so.
     const hear = setInterval(() => void this.#hear().catch(() => {}), LISTEN_MS)
     const beat = setInterval(() => void this.#beat(), BEAT_MS)
-    this.#timers = [hear, beat]
+    this.#timers = [hear.unref(), beat.unref()]
     // What was said to earlier owners was said to them.
     this.#heard = (await this.store.signals({ after: this.#heard })).at(-1)?.id ?? this.#heard
   }

@@ -2,6 +2,7 @@ import {
   type AgentResult,
   type Call,
   left,
+  type ModelFault,
   type ModelRequest,
   type Part,
   type PendingCall,
@@ -59,6 +60,9 @@ export type AgentPlace = {
   digest: (text: string) => string
   onDelta?: (delta: Delta) => void
 }
+
+/** Faults after which the provider may have done its work, and charge for it. */
+const MAY_COST: ReadonlySet<ModelFault> = new Set(['network', 'bad_output', 'aborted'])
 
 /** Why an agent was stopped from outside its own log. */
 type Stop = 'deadline' | 'cancelled'
@@ -159,7 +163,8 @@ export class AgentLoop {
     const duration_ms = clock.now() - started
     if (!answer.ok) {
       const { code, message, retry_after_ms } = answer
-      this.recorder.record('model.failed', { request_id, code, message, retry_after_ms, duration_ms })
+      const spent_tokens = MAY_COST.has(code) ? estimateRequest(this.memory, this.material, purpose) : 0
+      this.recorder.record('model.failed', { request_id, code, message, retry_after_ms, spent_tokens, duration_ms })
       return
     }
     const { model: answered_by, finish_reason } = answer
@@ -220,7 +225,7 @@ export class AgentLoop {
   #numbered(parts: AnswerPart[]): Part[] {
     let number = this.memory.calls_made
     const used = new Set<string>()
-    for (const message of this.memory.messages) {
+    for (const message of [...this.material.history, ...this.memory.messages]) {
       if (message.role === 'tool') for (const result of message.results) used.add(result.wire_id)
     }
     return parts.map((part): Part => {

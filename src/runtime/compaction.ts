@@ -8,12 +8,12 @@ const WORTH_MASKING_CHARS = 400
 /** Of the context, what stays word for word after a summary. */
 const KEEP_TAIL = 0.2
 
-/** Old tool results to mask, oldest first, until about `tokens` are saved. */
-export function resultsToMask(memory: AgentMemory, tokens: number): string[] {
+/** Tool results to mask, oldest first, until about `tokens` are saved: the old ones, or the recent ones too. */
+export function resultsToMask(memory: AgentMemory, tokens: number, which: 'old' | 'all'): string[] {
   const toolMessages = memory.messages.filter((message) => message.role === 'tool')
   const call_ids: string[] = []
   let saved = 0
-  for (const message of toolMessages.slice(0, -RECENT_TOOL_MESSAGES)) {
+  for (const message of toolMessages.slice(0, which === 'old' ? -RECENT_TOOL_MESSAGES : undefined)) {
     for (const result of message.results) {
       if (saved >= tokens) return call_ids
       if (result.content.length < WORTH_MASKING_CHARS || memory.masked.includes(result.call_id)) continue

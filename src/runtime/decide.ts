@@ -74,46 +74,65 @@ function turn(memory: AgentMemory, around: Surroundings): Action {
   return { kind: 'ask_model', purpose: 'turn', attempt: 1, not_before: around.now }
 }
 
-/** Old tool results are masked first; when there are none left, the conversation is summarized. */
+/** Old tool results are masked first, then the conversation is summarized; recent results go only when they must. */
 function compact(memory: AgentMemory, around: Surroundings, tokens: number): Action | null {
-  const call_ids = resultsToMask(memory, tokens)
-  if (call_ids.length > 0) return { kind: 'mask', call_ids, estimated_tokens: around.estimate('turn') }
+  return mask(memory, around, tokens, 'old') ?? summarize(memory, around) ?? mask(memory, around, tokens, 'all')
+}
+
+function mask(memory: AgentMemory, around: Surroundings, tokens: number, which: 'old' | 'all'): Action | null {
+  const call_ids = resultsToMask(memory, tokens, which)
+  return call_ids.length > 0 ? { kind: 'mask', call_ids, estimated_tokens: around.estimate('turn') } : null
+}
+
+function summarize(memory: AgentMemory, around: Surroundings): Action | null {
+  const size = around.estimate('summary')
   const hopeless = memory.summarized_at === memory.ledger.spent.turns || messagesToSummarize(memory) < 2
-  if (hopeless) return null
-  if (left(memory.ledger, 'total_tokens') < around.estimate('summary') + ANSWER_TOKENS)
-    return exceed(memory, 'total_tokens')
+  if (hopeless || size > memory.contract.execution.budget.context_tokens) return null
+  if (left(memory.ledger, 'total_tokens') < size + ANSWER_TOKENS) return exceed(memory, 'total_tokens')
   return { kind: 'ask_model', purpose: 'summary', attempt: 1, not_before: around.now }
 }
 
 function afterFailure(memory: AgentMemory, around: Surroundings): Action {
   const failure = memory.failure as NonNullable<AgentMemory['failure']>
-  if (failure.code === 'context_overflow' && failure.purpose === 'turn') {
-    const smaller = compact(memory, around, around.estimate('turn') * COMPACT_TO)
+  const { purpose } = failure
+  if (failure.code === 'context_overflow' && purpose !== 'report') {
+    const tokens = around.estimate('turn') * COMPACT_TO
+    // A summary that did not fit is not asked for again before there is less to summarize.
+    const smaller = purpose === 'turn' ? compact(memory, around, tokens) : mask(memory, around, tokens, 'all')
     if (smaller) return smaller
   }
   const retry = retryAfter(failure, around.max_attempts)
   if (retry.again && retry.not_before < around.deadline) {
-    return { kind: 'ask_model', purpose: failure.purpose, attempt: failure.attempt + 1, not_before: retry.not_before }
+    if (!affords(memory, around, purpose)) return memory.exceeded ? ended(memory) : exceed(memory, 'total_tokens')
+    return { kind: 'ask_model', purpose, attempt: failure.attempt + 1, not_before: retry.not_before }
   }
   // Without a report the work that was done is still there, and so is the reason it ended.
-  if (memory.exceeded) return finish(memory, 'budget_exceeded', memory.exceeded.limit, memory.exceeded.message)
+  if (memory.exceeded) return ended(memory)
   const waited = retry.again ? '; the provider asks to wait until after the deadline' : ''
   return finish(memory, 'error', failure.code, `${failure.message}${waited}`)
 }
 
+/** A budget has ended: one last call without tools asks for a report, if it fits into what is left. */
 function report(memory: AgentMemory, around: Surroundings): Action {
-  const exceeded = memory.exceeded as EventData<'budget.exceeded'>
-  if (exceeded.limit === 'wall_ms') return finish(memory, 'timeout', exceeded.limit, exceeded.message)
-  const done = memory.answer?.purpose === 'report'
-  const affordable = left(memory.ledger, 'total_tokens') >= around.estimate('report') + ANSWER_TOKENS
-  if (done || !affordable || exceeded.limit === 'context_tokens') {
-    return finish(memory, 'budget_exceeded', exceeded.limit, exceeded.message)
-  }
+  const { limit } = memory.exceeded as EventData<'budget.exceeded'>
+  if (limit === 'wall_ms' || memory.answer?.purpose === 'report' || !affords(memory, around, 'report'))
+    return ended(memory)
+  const excess = around.estimate('report') - memory.contract.execution.budget.context_tokens
+  if (excess > 0) return mask(memory, around, excess, 'all') ?? ended(memory)
   return { kind: 'ask_model', purpose: 'report', attempt: 1, not_before: around.now }
 }
 
+function affords(memory: AgentMemory, around: Surroundings, purpose: Purpose): boolean {
+  return left(memory.ledger, 'total_tokens') >= around.estimate(purpose) + ANSWER_TOKENS
+}
+
+function ended(memory: AgentMemory): Action {
+  const { limit, message } = memory.exceeded as EventData<'budget.exceeded'>
+  return finish(memory, limit === 'wall_ms' ? 'timeout' : 'budget_exceeded', limit, message)
+}
+
 function timeOut(memory: AgentMemory, around: Surroundings): Action {
-  if (memory.exceeded) return finish(memory, 'timeout', memory.exceeded.limit, memory.exceeded.message)
+  if (memory.exceeded) return finish(memory, 'timeout', 'wall_ms', memory.exceeded.message)
   const { budget, attempt_timeout_ms } = memory.contract.execution
   const allowed = Math.min(budget.wall_ms, attempt_timeout_ms)
   const spent = memory.ledger.spent.wall_ms + Math.max(0, around.now - memory.at)

@@ -1,4 +1,5 @@
 export * from './agent.js'
+export * from './history.js'
 export * from './load.js'
 export * from './prompt.js'
 export * from './recorder.js'

@@ -31,6 +31,18 @@ export const gitDiff = defineTool({
       ...(paths ? { paths } : {}),
     })
     if (!diff.ok) return { ok: false, content: diff.message }
-    return { ok: true, content: diff.text.trimEnd() || '[no differences]' }
+    return { ok: true, content: readable(diff.text, context.mayRead).trimEnd() || '[no differences]' }
   },
 })
+
+/** The diff without the files that may not be read. One whose name cannot be made out is left out too. */
+function readable(diff: string, mayRead: (path: string) => boolean): string {
+  return diff
+    .split(/^(?=diff --git )/m)
+    .map((file) => {
+      const [, from, to] = /^diff --git a\/(.+?) b\/(.+)$/m.exec(file) ?? []
+      const shown = from !== undefined && to !== undefined && mayRead(from) && mayRead(to)
+      return file === '' || shown ? file : `[the changes of ${to ?? 'a file'} may not be read]\n`
+    })
+    .join('')
+}

@@ -18,7 +18,15 @@ import { boundOutput } from './bounds.js'
 import type { ToolRegistry } from './registry.js'
 import type { Plan, PlanResult, Tool, ToolContext, ToolOutput } from './tool.js'
 
-export type Question = { call_id: string; tool: string; summary: string; reason: string; call: Call }
+/** grantable: a yes may cover the rest of the run. Where a rule wants to be asked each time, it may not. */
+export type Question = {
+  call_id: string
+  tool: string
+  summary: string
+  reason: string
+  call: Call
+  grantable: boolean
+}
 
 /** grant: a rule that is not asked about again in this run. */
 export type PersonAnswer = { answer: 'allow' | 'deny'; grant: Rule | null; by: string; note: string | null }
@@ -178,7 +186,7 @@ async function admit(pipeline: Pipeline, call: Ready): Promise<Ready | Refused> 
     return refused('budget', 'Not called: the budget of tool calls is used up.')
   }
   let { decision } = call.verdict
-  if (decision === 'ask' && covers(pipeline.grants(), call.subject)) decision = 'allow'
+  if (decision === 'ask' && call.verdict.by === 'mode' && covers(pipeline.grants(), call.subject)) decision = 'allow'
   if (decision === 'deny') return refused('denied', `Not allowed: ${call.verdict.reason}.`)
   if (decision === 'ask') {
     const answer = await ask(pipeline, call)
@@ -205,7 +213,9 @@ async function ask(pipeline: Pipeline, call: Ready): Promise<PersonAnswer | null
   const { reason } = call.verdict
   pipeline.record('permission.asked', { call_id, tool: call.tool.name, summary, reason })
   await pipeline.commit()
-  const answer = await pipeline.ask({ call_id, tool: call.tool.name, summary, reason, call: call.subject })
+  const grantable = call.verdict.by === 'mode'
+  const question = { call_id, tool: call.tool.name, summary, reason, call: call.subject, grantable }
+  const answer = pipeline.authority.can_ask_person ? await pipeline.ask(question) : null
   const nobody = { answer: 'deny', grant: null, by: 'nobody', note: 'no person can be asked' } as const
   pipeline.record('permission.answered', { call_id, ...(answer ?? nobody) })
   return answer

@@ -18,8 +18,7 @@ describe('the docs', () => {
   it('name every command and every option of the command line, and no others', () => {
     const text = read('docs/cli.md') + read('README.md')
     const program = createProgram()
-    for (const command of program.commands)
-      expect(text).toContain(`retinue ${command.name()}`)
+    for (const command of program.commands) expect(text).toContain(`retinue ${command.name()}`)
     const known = new Set(program.commands.flatMap((command) => command.options.map((option) => option.long)))
     const shown =
       program.commands.find((command) => command.name() === 'run')?.options.filter((option) => !option.hidden) ?? []

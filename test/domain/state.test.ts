@@ -62,7 +62,7 @@ const created: ['run.created', EventData<'run.created'>] = [
 ]
 const started: ['agent.started', EventData<'agent.started'>] = [
   'agent.started',
-  { contract, task: 'Mend the roof', history_digest: null },
+  { contract, task: 'Mend the roof', history_digest: null, calls_before: 0 },
 ]
 const requested = (id = 'q1'): ['model.requested', EventData<'model.requested'>] => [
   'model.requested',

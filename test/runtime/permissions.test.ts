@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Person, Question, Rule } from '../../src/index.js'
@@ -90,7 +90,12 @@ describe('what an agent may not do', () => {
     ],
     ['a tool that does not exist', { calls: [{ launch_rocket: {} }] }, 'unknown_tool', {}],
     ['a path outside the workspace', write('../evil.txt'), 'invalid_arguments', { mode: 'dangerous' }],
-    ['a path outside its write paths', write('src/a.ts'), 'denied', { write_paths: [['docs']], mode: 'dangerous' }],
+    [
+      'a path outside its write paths',
+      write('src/a.ts'),
+      'denied',
+      { write_paths: [['docs']], mode: 'dangerous', tools: ['write_file'] },
+    ],
     ["git's own files", write('.git/config'), 'denied', { mode: 'dangerous' }],
     ["Retinue's own files", write('.retinue/x'), 'denied', { mode: 'dangerous' }],
     ['its own configuration', write('retinue.yaml', 'mode: dangerous'), 'denied', { mode: 'dangerous' }],
@@ -99,7 +104,7 @@ describe('what an agent may not do', () => {
       'learning what is in a file it may not read by failing to edit it',
       { calls: [{ edit_file: { path: '.env', old_text: 'K', new_text: 'L' } }] },
       'denied',
-      { read_paths: [['src']], mode: 'dangerous' },
+      { read_paths: [['src']], mode: 'dangerous', tools: ['edit_file'] },
     ],
   ] as const)('%s is refused and recorded', async (_, step, code, settings) => {
     const { retinue, cwd } = await bench(
@@ -127,6 +132,78 @@ describe('what an agent may not do', () => {
     )
     await runToEnd(retinue)
     model.assertAllUsed()
+  })
+
+  it.each([
+    ['a search in it', { search_files: { pattern: 'SECRET', path: '.env' } }],
+    [
+      'the nearest lines of an edit that does not apply',
+      { edit_file: { path: '.env', old_text: 'SECRET=3', new_text: '' } },
+    ],
+    ['a diff of it', { git_diff: { paths: ['.env'] } }],
+    ['a diff of everything', { git_diff: {} }],
+  ])('a file it may not read does not show in %s', async (_, call) => {
+    const rules: Rule[] = [{ decision: 'deny', tool: 'read_file', pattern: '.env' }]
+    const { retinue, cwd } = await bench(
+      { root: [{ calls: [call] }, done] },
+      { files: { '.env': 'SECRET=1\n', 'a.txt': 'a\n' }, settings: { rules }, git: true },
+    )
+    writeFileSync(join(cwd, '.env'), 'SECRET=2\n')
+    writeFileSync(join(cwd, 'a.txt'), 'b\n')
+    const { events } = await runToEnd(retinue)
+    const seen = [...dataOf(events, 'tool.finished'), ...dataOf(events, 'tool.refused')].map(({ content }) => content)
+    expect(seen.join()).not.toMatch(/SECRET=[12]/)
+    if (JSON.stringify(call) === '{"git_diff":{}}') expect(seen.join()).toContain('+b')
+  })
+
+  it.each(['/bin/rm x', 'sh -c "rm x"', 'env rm x', 'true; rm x'])(
+    'a command that is denied is denied as %s too',
+    async (line) => {
+      const rules: Rule[] = [{ decision: 'deny', tool: 'run_command', pattern: 'rm *' }]
+      const { retinue, cwd } = await bench(
+        { root: [command(line), done] },
+        { files: { x: '' }, settings: { mode: 'dangerous', rules } },
+      )
+      await runToEnd(retinue)
+      expect(existsSync(join(cwd, 'x'))).toBe(true)
+    },
+  )
+
+  it('a place other than the one it was asked about, when that was exchanged in the meantime', async () => {
+    const { retinue, cwd } = await bench(
+      { root: [write('docs/hook'), done] },
+      { files: { 'docs/a': '', '.git/config': '' }, settings: { write_paths: [['docs']] } },
+    )
+    const swapping: Person = {
+      permit: async () => {
+        renameSync(join(cwd, 'docs'), join(cwd, 'old'))
+        symlinkSync('.git', join(cwd, 'docs'))
+        return { answer: 'allow', grant: null, by: 'tester', note: null }
+      },
+      answer: async () => null,
+    }
+    await runToEnd(retinue, { person: swapping })
+    expect(existsSync(join(cwd, '.git/hook'))).toBe(false)
+  })
+
+  it('commands, with paths that could not hold them', async () => {
+    const { retinue } = await bench({ root: [] }, { settings: { write_paths: [['docs']], mode: 'dangerous' } })
+    await expect(retinue.run({ task: 'x' }).result()).rejects.toMatchObject({
+      code: 'input',
+      message: expect.stringContaining('cannot be enforced on commands'),
+    })
+  })
+
+  it('a contract that makes no sense is not signed', async () => {
+    for (const settings of [
+      { write_paths: [] },
+      { rules: [{ decision: 'deny' as const, tool: 'Write', pattern: null }] },
+      { budget: { turns: 1.5 } },
+    ]) {
+      const { retinue } = await bench({ root: [] }, { settings })
+      await expect(retinue.run({ task: 'x' }).result()).rejects.toMatchObject({ code: 'input' })
+      expect(await retinue.runs()).toEqual([])
+    }
   })
 
   it('tools that could only be refused are not offered in the first place', async () => {

@@ -25,6 +25,15 @@ export async function run(words: string[], flags: RunFlags): Promise<number> {
       if (earlier.status === 'closed') {
         throw new RetinueError('input', `Run ${earlier.run_id} is closed. Give a task to go on with its session.`)
       }
+      const given = (['model', 'mode', 'permissionMode', 'maxTurns', 'maxToolCalls', 'timeout'] as const).filter(
+        (flag) => flags[flag] !== undefined,
+      )
+      if (given.length > 0) {
+        throw new RetinueError(
+          'input',
+          `Run ${earlier.run_id} goes on under the contract it has: leave out ${given.join(', ')}, or give a task`,
+        )
+      }
       return resumeRun(retinue, earlier.run_id, flags)
     }
     if (task === null) throw new RetinueError('input', 'Say what is to be done: retinue "task", or retinue --help')

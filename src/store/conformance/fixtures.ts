@@ -33,7 +33,11 @@ export function created(at = AT, data: Partial<EventData<'run.created'>> = {}): 
 }
 
 export function started(at = AT, parent: Partial<Contract['parent']> = {}): NewEvent {
-  return event('agent.started', { contract: contract(parent), task: 'Mend the roof', history_digest: null }, at)
+  return event(
+    'agent.started',
+    { contract: contract(parent), task: 'Mend the roof', history_digest: null, calls_before: 0 },
+    at,
+  )
 }
 
 export function responded(id: string, input_tokens: number, output_tokens: number, at = AT): NewEvent {
