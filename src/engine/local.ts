@@ -10,7 +10,7 @@ const BEAT_MS = LEASE_TTL_MS / 3
 /** How soon a word from another process is heard. */
 const LISTEN_MS = 200
 
-export type Ended = { ok: true; result: AgentResult } | { ok: false; code: 'abandoned'; message: string }
+type Ended = { ok: true; result: AgentResult } | { ok: false; code: 'abandoned'; message: string }
 
 type Work = { lease: Lease; loop: AgentLoop; ended: Promise<Ended> }
 

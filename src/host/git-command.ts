@@ -35,7 +35,7 @@ export const LITERAL = { GIT_LITERAL_PATHSPECS: '1' }
 const TIMEOUT_MS = 30_000
 const MAX_OUTPUT = 8 * 1024 * 1024
 
-export type GitOptions = {
+type GitOptions = {
   stdin?: string
   env?: Record<string, string>
   /** Exit codes other than 0 that are answers and not failures. */
