@@ -1,3 +1,7 @@
+import type { Retinue } from './api.js'
+import { RetinueError } from './errors.js'
+import { createHost, type Host } from './host/index.js'
+import { createModels } from './models/index.js'
 import { type OpenOptions, openProject } from './open.js'
 
 export type Finding = {
@@ -12,32 +16,50 @@ export type Finding = {
 /** What this machine and folder have and lack. Looks at everything, whatever is broken. */
 export async function diagnose(options: OpenOptions): Promise<Finding[]> {
   const opened = await openProject(options).catch((error: Error) => error)
-  if (opened instanceof Error)
-    return [...platform(), problem('configuration', opened.message, 'Correct the file, then run doctor again.')]
+  if (opened instanceof Error) {
+    const models = createModels({ env: options.env })
+    return [...platform(), ...(await machine(createHost())), unopened(opened), ...providers(models)]
+  }
   const { host, models, config, retinue } = opened
   try {
-    const facts = await host.facts()
     const files = config.sources.map(({ file }) => file).join(', ')
-    const runs = await retinue.runs({ limit: 1000 })
-    const open = runs.filter((run) => run.status === 'interrupted')
     return [
       ...platform(),
-      facts.git_version
-        ? ok('git', facts.git_version)
-        : note('git', 'not found', 'Install git: the git tools and the base of a run need it.'),
-      facts.sandbox.kind === 'none'
-        ? note('sandbox', facts.sandbox.reason, 'Keep to plan or normal mode where you do not trust the task.')
-        : ok('sandbox', facts.sandbox.kind),
+      ...(await machine(host)),
       ok('configuration', files === '' ? 'defaults only (retinue init writes a file to start from)' : files),
-      ok('store', `${runs.length} runs`),
-      ...(open.length > 0
-        ? [note('runs', `${open.length} interrupted`, `Go on with: retinue resume ${open[0]?.run_id}`)]
-        : []),
+      ...(await stored(retinue)),
       ...providers(models),
     ]
   } finally {
     await retinue.close()
   }
+}
+
+async function machine(host: Host): Promise<Finding[]> {
+  const { git_version, sandbox } = await host.facts()
+  return [
+    git_version
+      ? ok('git', git_version)
+      : note('git', 'not found', 'Install git: the git tools and the base of a run need it.'),
+    sandbox.kind === 'none'
+      ? note('sandbox', sandbox.reason, 'Keep to plan or normal mode where you do not trust the task.')
+      : ok('sandbox', sandbox.kind),
+  ]
+}
+
+async function stored(retinue: Retinue): Promise<Finding[]> {
+  const runs = await retinue.runs({ limit: 1000 })
+  const open = runs.filter((run) => run.status === 'interrupted')
+  const found = ok('store', `${runs.length} ${runs.length === 1 ? 'run' : 'runs'}`)
+  if (open.length === 0) return [found]
+  return [found, note('runs', `${open.length} interrupted`, `Go on with: retinue resume ${open[0]?.run_id}`)]
+}
+
+function unopened(error: Error): Finding {
+  const code = error instanceof RetinueError ? error.code : 'store'
+  if (code === 'config') return problem('configuration', error.message, 'Correct the file, then run doctor again.')
+  if (code === 'input') return problem('folder', error.message, 'Name a folder that can be read.')
+  return problem('store', error.message, 'Name another file with --store, or move this one away.')
 }
 
 function platform(): Finding[] {

@@ -78,7 +78,8 @@ class LocalRetinue implements Retinue {
   }
 
   async #start(run_id: string, options: RunOptions, started: Started): Promise<RunResult> {
-    if (options.task.trim() === '') throw new RetinueError('input', 'The task is empty: say what is to be done')
+    if (typeof options.task !== 'string' || options.task.trim() === '')
+      throw new RetinueError('input', 'The task is empty: say what is to be done')
     const { model, source } = await this.#preparation.chooseModel(options.model)
     const place = await this.#preparation.place(model, options)
     const { contract, stored } = await this.#preparation.contract(run_id, options, place, source)

@@ -4,7 +4,12 @@ import { terminalPerson } from './person.js'
 import { paintFor } from './style.js'
 import { RunView } from './view.js'
 
-export type DriveOptions = { print?: boolean; outputFormat: 'text' | 'json' | 'stream-json' }
+export type DriveOptions = {
+  print?: boolean
+  outputFormat: 'text' | 'json' | 'stream-json'
+  /** It was closed before: there is nothing to watch. */
+  finished?: boolean
+}
 
 /**
  * Works a run in this process and shows it. stdout carries the answer (or JSON) and nothing else, unless it is a
@@ -14,7 +19,7 @@ export async function drive(options: DriveOptions, start: (watching: Watching) =
   const { stdin, stdout, stderr } = process
   const text = options.outputFormat === 'text'
   const quiet = options.print === true || !text
-  const streams = text && !quiet && stdout.isTTY === true
+  const streams = text && !quiet && stdout.isTTY === true && !options.finished
   const view = new RunView(streams ? stdout : stderr, paintFor(streams ? stdout : stderr, process.env))
   const asks = !quiet && stdin.isTTY === true && stderr.isTTY === true
   const run = start({
@@ -25,7 +30,7 @@ export async function drive(options: DriveOptions, start: (watching: Watching) =
   try {
     for await (const event of run) {
       if (options.outputFormat === 'stream-json') stdout.write(`${JSON.stringify(event)}\n`)
-      else if (!quiet) view.event(event)
+      else if (!quiet && !options.finished) view.event(event)
     }
     const result = await run.result()
     if (options.outputFormat === 'text') {

@@ -21,6 +21,11 @@ function complain(error: unknown): number {
     process.stderr.write(`retinue: ${error.message}\n`)
     return EXIT.failed
   }
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
+    const database = error.code.startsWith('SQLITE')
+    process.stderr.write(`retinue: ${database ? 'the database cannot be used: ' : ''}${error.message}\n`)
+    return EXIT.failed
+  }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
   process.stderr.write(`retinue: this is a bug in Retinue, please report it:\n${text}\n`)
   return EXIT.failed

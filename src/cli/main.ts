@@ -100,8 +100,12 @@ export function createProgram(): Command {
 }
 
 export async function main(argv: readonly string[]): Promise<void> {
-  // Whoever read our output went away (`| head`): there is nobody to work for. A run can be resumed.
-  process.stdout.on('error', () => process.exit(EXIT.pipe))
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // Whoever read our output went away (`| head`): there is nobody to work for. A run can be resumed.
+    if (error.code === 'EPIPE') process.exit(EXIT.pipe)
+    process.stderr.write(`retinue: stdout cannot be written: ${error.message}\n`)
+    process.exit(EXIT.failed)
+  })
   try {
     await createProgram().parseAsync(argv, { from: 'user' })
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { Person, PersonAnswer, Question, Rule } from '../index.js'
-import { printable } from './style.js'
+import { line, printable } from './style.js'
 import type { RunView } from './view.js'
 
 /** The person at this terminal. Esc means no; Ctrl-C means the same as ever. */
@@ -13,8 +13,9 @@ export function terminalPerson(view: RunView): Person {
     const { select, text, isCancel } = await import('@clack/prompts')
     const grant = grantFor(question)
     view.line('')
+    if (question.detail !== null) view.line(indented(question.detail, question.call.commands === undefined))
     const choice = await select({
-      message: `${question.tool}: ${printable(question.summary)} (${printable(question.reason)})`,
+      message: `${question.tool}: ${line(question.summary)} (${line(question.reason)})`,
       options: [
         { value: 'once', label: 'Yes, this once' },
         ...(grant ? [{ value: 'run', label: `Yes, and ${describeGrant(grant)} for the rest of this run` }] : []),
@@ -24,11 +25,12 @@ export function terminalPerson(view: RunView): Person {
       output: process.stderr,
       signal,
     })
+    if (signal.aborted) return { answer: 'deny', grant: null, by: 'nobody', note: 'the run was cancelled first' }
     const by = 'person'
     if (choice === 'once') return { answer: 'allow', grant: null, by, note: null }
     if (choice === 'run') return { answer: 'allow', grant, by, note: null }
     if (choice !== 'why') return { answer: 'deny', grant: null, by, note: null }
-    const note = await text({ message: 'What should it do instead?', output: process.stderr, signal })
+    const note = await text({ message: 'Why not, or what instead?', output: process.stderr, signal })
     return { answer: 'deny', grant: null, by, note: isCancel(note) ? null : note }
   }
 
@@ -60,6 +62,17 @@ async function passingInterrupts<T>(prompt: () => Promise<T>): Promise<T> {
   } finally {
     process.stdin.off('data', listen)
   }
+}
+
+/** So much of a change is shown before the question; a command is always shown whole. */
+const DETAIL_LINES = 40
+
+/** Every line of it with a bar in front, so that nothing in it can pass for something that Retinue says. */
+function indented(detail: string, may_cut: boolean): string {
+  const lines = printable(detail).split('\n')
+  const most = may_cut ? DETAIL_LINES : lines.length
+  const shown = lines.slice(0, most).map((text) => `  │ ${text}`)
+  return [...shown, ...(lines.length > most ? [`  … and ${lines.length - most} more lines`] : [])].join('\n')
 }
 
 /** What a standing yes would cover: this tool on any path, or commands that begin with the same two words. */

@@ -27,6 +27,15 @@ export function printable(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '�')
 }
 
+/** The same on one line: a name with a line break in it must not look like two lines of ours. */
+export function line(text: string): string {
+  return printable(text).replace(/\s*\n\s*/g, ' ⏎ ')
+}
+
+export function plural(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? '' : 's'}`
+}
+
 export function count(value: number): string {
   return value.toLocaleString('en-US')
 }

@@ -1,5 +1,5 @@
 import { type Delta, type RunResult, type StoredEvent, summarize } from '../index.js'
-import { count, duration, type Paint, printable } from './style.js'
+import { duration, line, type Paint, plural, printable } from './style.js'
 
 type Out = { write(text: string): unknown }
 
@@ -37,24 +37,26 @@ export class RunView {
     const { dim, red, green, yellow, cyan } = this.paint
     switch (event.type) {
       case 'tool.called':
-        return `${cyan('→')} ${event.data.tool} ${dim(printable(event.data.summary))}`
+        return `${cyan('→')} ${event.data.tool} ${dim(line(event.data.summary))}`
       case 'tool.finished': {
         const { status, files_changed, duration_ms, content } = event.data
-        if (status !== 'ok') return `  ${red('✗')} ${status}: ${printable(firstLine(content))}`
-        if (files_changed.length > 0) return `  ${green('✓')} ${dim(`changed ${printable(files_changed.join(', '))}`)}`
+        if (status !== 'ok') return `  ${red('✗')} ${status}: ${line(firstLine(content))}`
+        if (files_changed.length > 0) return `  ${green('✓')} ${dim(`changed ${line(files_changed.join(', '))}`)}`
         return duration_ms > 1000 ? `  ${green('✓')} ${dim(duration(duration_ms))}` : null
       }
       case 'tool.refused':
-        return `  ${red('✗')} ${event.data.tool} refused: ${printable(firstLine(event.data.content))}`
+        return `${red('✗')} ${event.data.tool} ${line(event.data.summary)} ${red('refused')}: ${line(firstLine(event.data.content))}`
       case 'run.created':
-        return event.data.sandbox.kind === 'none' ? dim(`no sandbox: ${event.data.sandbox.reason}`) : null
+        return event.data.sandbox.kind === 'none' ? dim(event.data.sandbox.reason) : null
+      case 'model.requested':
+        return event.data.attempt > 1 ? dim(`  trying again, attempt ${event.data.attempt}`) : null
       case 'model.failed':
       case 'agent.resumed':
       case 'context.masked':
       case 'context.summarized':
       case 'budget.exceeded':
       case 'run.cancel_requested':
-        return `${yellow('!')} ${printable(summarize(event))}`
+        return `${yellow('!')} ${line(summarize(event))}`
       default:
         return null
     }
@@ -67,9 +69,9 @@ export class RunView {
     const colour = outcome === 'completed' ? green : outcome === 'budget_exceeded' ? yellow : red
     const tokens = usage.input_tokens + usage.output_tokens
     const figures = [
-      `${count(result.turns)} turns`,
-      `${count(result.tool_calls)} tool calls`,
-      `${count(tokens)} tokens`,
+      plural(result.turns, 'turn'),
+      plural(result.tool_calls, 'tool call'),
+      plural(tokens, 'token'),
       duration(result.duration_ms),
     ]
     this.line(`${colour(bold(outcome))} ${dim(`· ${figures.join(' · ')} · retinue show ${result.run_id}`)}`)

@@ -123,7 +123,9 @@ function strictestRule(layer: RuleLayer, subject: Subject): Verdict | null {
     .filter((rule) => ruleMatches(rule, subject))
     .map((rule): Verdict => {
       const text = formatRule(rule)
-      return { decision: rule.decision, reason: `rule ${text}`, rule: text, by: 'rule' }
+      const opaque = subject.argv === null && rule.pattern !== null
+      const reason = opaque ? `the command cannot be checked against the rule ${text}` : `rule ${text}`
+      return { decision: rule.decision, reason, rule: text, by: 'rule' }
     })
   return verdicts.length === 0 ? null : verdicts.reduce(narrowerVerdict)
 }

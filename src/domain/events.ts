@@ -170,11 +170,13 @@ export const DEFINITIONS = [
     z.strictObject({
       call_id: z.string(),
       tool: z.string(),
+      /** What was to be done. */
+      summary: z.string(),
       code: refusalSchema,
       rule: z.string().nullable(),
       content: z.string(),
     }),
-    (d) => `${d.tool} refused, ${d.code}: ${oneLine(d.content)}`,
+    (d) => `${d.tool} ${oneLine(d.summary)} refused, ${d.code}: ${oneLine(d.content)}`,
   ),
   define(
     'tool.finished',

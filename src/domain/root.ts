@@ -41,6 +41,10 @@ export type RootContract = { ok: true; contract: Contract } | { ok: false; fault
 /** The contract of a run's root agent: what a person or program asked for, over the defaults. Pure. */
 export function rootContract(request: RootRequest): RootContract {
   const faults = budgetFaults(request.budget)
+  for (const name of Object.keys(request.budget)) {
+    if (!(name in ROOT_BUDGET))
+      faults.push(`there is no budget of ${name}; there are ${Object.keys(ROOT_BUDGET).join(', ')}`)
+  }
   for (const { tool } of request.rules) {
     if (!request.known_tools.some((name) => matchesWord(tool, name)))
       faults.push(`a rule names the unknown tool ${tool}`)

@@ -104,6 +104,7 @@ const RUNNERS = new Set(
   ),
 )
 const RUNNING_FLAGS: Record<string, RegExp> = {
+  git: /^(-c|-C|--exec-path|--git-dir|--work-tree|--output|--ext-diff|--upload-pack|--receive-pack|--config-env)/,
   node: /^(-e|-p|--eval|--print)/,
   python: /^-c/,
   python3: /^-c/,

@@ -273,7 +273,7 @@ export class AgentLoop {
       record: (type, data) => recorder.record(type, data),
       commit: () => recorder.commit(),
       commitSoon: () => recorder.commitSoon(),
-      ask: (question) => this.#pause(() => place.person.permit(question, this.#stop.signal)),
+      ask: (question) => this.#pause(() => this.#permit(question)),
       keepOutput: (text) => {
         const bytes = Buffer.from(text)
         const digest = place.digest(text)
@@ -281,6 +281,15 @@ export class AgentLoop {
         return { digest, bytes: bytes.length }
       },
       abortStatus: () => (this.#stopped === 'deadline' ? 'timeout' : 'cancelled'),
+    }
+  }
+
+  /** A face that fails to ask has not got a yes. */
+  async #permit(question: Question): Promise<PersonAnswer | null> {
+    try {
+      return await this.place.person.permit(question, this.#stop.signal)
+    } catch (error) {
+      return { answer: 'deny', grant: null, by: 'nobody', note: `asking failed: ${String(error)}` }
     }
   }
 

@@ -108,7 +108,7 @@ function afterFailure(memory: AgentMemory, around: Surroundings): Action {
   }
   // Without a report the work that was done is still there, and so is the reason it ended.
   if (memory.exceeded) return ended(memory)
-  const waited = retry.again ? '; the provider asks to wait until after the deadline' : ''
+  const waited = retry.again ? '; there is no time left to wait and try again' : ''
   return finish(memory, 'error', failure.code, `${failure.message}${waited}`)
 }
 
@@ -147,8 +147,18 @@ function exceed(memory: AgentMemory, limit: LimitName, spent = memory.ledger.spe
   return { kind: 'exceed', exceeded: { limit, allowed, spent, message: exceededMessage(limit, allowed) } }
 }
 
+const WORDS: Record<LimitName, (allowed: number) => string> = {
+  tool_calls: (n) => `${n} tool calls`,
+  turns: (n) => `${n} turns`,
+  context_tokens: (n) => `${n} tokens for one request`,
+  wall_ms: (n) => `${n / 1000} seconds`,
+  total_tokens: (n) => `${n} tokens`,
+  cost_usd: (n) => `${n} USD`,
+  sub_agents: (n) => `${n} sub-agents`,
+}
+
 export function exceededMessage(limit: LimitName, allowed: number): string {
-  return `The budget of ${allowed} ${limit} is used up.`
+  return `The budget of ${WORDS[limit](allowed)} is used up.`
 }
 
 function answered(memory: AgentMemory): boolean {

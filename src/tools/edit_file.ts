@@ -32,6 +32,7 @@ export const editFile = defineTool({
       ok: true,
       plan: {
         summary: `edit ${path}, ${plural(edit.replacements, 'replacement')}`,
+        detail: edit.snippet,
         paths: [{ path, access: 'write' }, reads],
         witness: { before: digestOf(file.text), after: digestOf(edit.text) },
       },

@@ -24,6 +24,8 @@ export type Question = {
   tool: string
   summary: string
   reason: string
+  /** The whole command or change; null where the summary says it all. */
+  detail: string | null
   call: Call
   grantable: boolean
 }
@@ -66,7 +68,15 @@ type Ready = {
   subject: Call
   verdict: Verdict
 }
-type Refused = { ok: false; call: PendingCall; tool: string; code: Refusal; rule: string | null; content: string }
+type Refused = {
+  ok: false
+  call: PendingCall
+  tool: string
+  summary: string
+  code: Refusal
+  rule: string | null
+  content: string
+}
 
 /**
  * The one way a tool call is made, whoever makes it: validate, authorize, record, execute under the deadline, bound
@@ -86,6 +96,9 @@ export async function callTools(pipeline: Pipeline, calls: readonly PendingCall[
   else await pipeline.commit()
   await Promise.all(admitted.map((call) => execute(pipeline, call)))
 }
+
+/** Arguments that nobody could read are kept with the answer of the model; here a beginning of them is enough. */
+const SUMMARY_CHARS = 200
 
 const NOT_STARTED = 'Not started: the run was stopped first.'
 
@@ -138,6 +151,7 @@ async function prepare(pipeline: Pipeline, call: PendingCall): Promise<Ready | R
     ok: false,
     call,
     tool: name,
+    summary: call.part.args,
     code,
     rule: null,
     content,
@@ -179,7 +193,8 @@ function subjectOf(tool: Tool, plan: Plan): Call {
 /** Budget and permission; a person is asked where the verdict says so. Records the intent of what is admitted. */
 async function admit(pipeline: Pipeline, call: Ready): Promise<Ready | Refused> {
   const refused = (code: Refusal, content: string): Refused => {
-    return { ok: false, call: call.call, tool: call.tool.name, code, rule: call.verdict.rule, content }
+    const { summary } = call.plan
+    return { ok: false, call: call.call, tool: call.tool.name, summary, code, rule: call.verdict.rule, content }
   }
   if (pipeline.callsLeft() <= 0) {
     pipeline.onBudgetEnd()
@@ -196,7 +211,8 @@ async function admit(pipeline: Pipeline, call: Ready): Promise<Ready | Refused> 
         `Not allowed: ${call.verdict.reason}, and there is nobody to ask. Find another way, or finish.`,
       )
     }
-    if (answer.answer === 'deny') {
+    // Anything but a clear yes is a no, whatever the person's code gives back.
+    if (answer.answer !== 'allow') {
       return refused(
         'denied',
         `${answer.by} said no${answer.note ? `: ${answer.note}` : ''}. Find another way, or finish.`,
@@ -214,7 +230,8 @@ async function ask(pipeline: Pipeline, call: Ready): Promise<PersonAnswer | null
   pipeline.record('permission.asked', { call_id, tool: call.tool.name, summary, reason })
   await pipeline.commit()
   const grantable = call.verdict.by === 'mode'
-  const question = { call_id, tool: call.tool.name, summary, reason, call: call.subject, grantable }
+  const detail = call.plan.detail ?? null
+  const question = { call_id, tool: call.tool.name, summary, reason, detail, call: call.subject, grantable }
   const answer = pipeline.authority.can_ask_person ? await pipeline.ask(question) : null
   const nobody = { answer: 'deny', grant: null, by: 'nobody', note: 'no person can be asked' } as const
   pipeline.record('permission.answered', { call_id, ...(answer ?? nobody) })
@@ -240,7 +257,9 @@ function recordIntent(pipeline: Pipeline, ready: Ready, attempt: number): void {
 
 function refuse(pipeline: Pipeline, refused: Refused): void {
   const { call, tool, code, rule, content } = refused
-  pipeline.record('tool.refused', { call_id: call.part.call_id, tool, code, rule, content })
+  const summary =
+    refused.summary.length > SUMMARY_CHARS ? `${refused.summary.slice(0, SUMMARY_CHARS)}…` : refused.summary
+  pipeline.record('tool.refused', { call_id: call.part.call_id, tool, summary, code, rule, content })
 }
 
 async function execute(pipeline: Pipeline, ready: Ready): Promise<void> {

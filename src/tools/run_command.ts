@@ -31,6 +31,7 @@ export const runCommand = defineTool({
         summary: `run ${oneLine(args.command, 500)}${path === '.' ? '' : ` in ${path}`}`,
         paths: path === '.' ? [] : [{ path, access: 'read' }],
         command: args.command,
+        detail: args.command,
       },
     }
   },

@@ -50,6 +50,8 @@ export type ToolContext = {
 export type Plan = {
   /** One line: what is done to what. Shown to the person who is asked. */
   summary: string
+  /** All of what is going to happen, where one line cannot say it: the command, the change. Shown to the person too. */
+  detail?: string
   paths: { path: string; access: Access }[]
   /** A shell command line, for run_command. */
   command?: string

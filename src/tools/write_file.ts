@@ -22,6 +22,7 @@ export const writeFile = defineTool({
       ok: true,
       plan: {
         summary: `${there.digest === null ? 'create' : 'replace'} ${there.path}, ${extent(args.content)}`,
+        detail: args.content,
         paths: [{ path: there.path, access: 'write' }],
         witness: { before: there.digest, after: digestOf(args.content) },
       },

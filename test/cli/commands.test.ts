@@ -80,14 +80,14 @@ describe('exit codes', () => {
     ['a bad value', ['x', '--max-turns', '0'], 2, 'positive whole number'],
     ['a bad mode', ['x', '--mode', 'yolo'], 2, 'Allowed choices are plan, normal, auto, dangerous'],
     ['an empty task', ['  ', ...MODEL], 42, 'The task is empty'],
-    ['a slip of a command', ['rums'], 42, 'looks like the command "runs"'],
+    ['a slip of a command', ['rums'], 42, 'looks like "runs"'],
     ['no such run', ['show', 'zzzz'], 42, 'There is no run "zzzz"'],
     ['no model', ['x'], 41, 'Set one of these'],
     ['a missing key', ['x', '--model', 'openai/gpt-5'], 41, 'OPENAI_API_KEY'],
     ['an unknown provider', ['x', '--model', 'nope/m'], 52, 'nope'],
     ['a script that is not there', ['x', '--model', 'scripted/none.yaml'], 52, 'none.yaml'],
     ['the turn limit', ['x', '--max-turns', '2', ...MODEL], 53, 'The budget of 2 turns is used up'],
-    ['another budget', ['x', '--max-tool-calls', '1', ...MODEL], 55, 'The budget of 1 tool_calls is used up'],
+    ['another budget', ['x', '--max-tool-calls', '1', ...MODEL], 55, 'The budget of 1 tool calls is used up'],
   ])('%s', async (_, args, code, message) => {
     const cwd = makeProject({ 's.yaml': `${LOOP}\n`, 'a.txt': '' })
     const ended = await retinue(args, { cwd })

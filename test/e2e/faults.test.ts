@@ -1,8 +1,8 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createModels, createRetinue, type StoredEvent } from '../../src/index.js'
 import { createMemoryStore } from '../../src/store/index.js'
 import { type LoopbackFault, type LoopbackStep, type ProtocolName, startLoopback } from '../support/loopback/index.js'
-import { makeProject } from '../support/project.js'
+import { makeProject, type WhenFinished } from '../support/project.js'
 
 /** Far more than any of these takes, and less than the retries of a fault that is not noticed would. */
 const WALL_MS = 20_000
@@ -12,13 +12,12 @@ const ANSWER: LoopbackStep = { text: 'Fine after all.' }
 async function runWith(
   protocol: ProtocolName,
   steps: LoopbackStep[],
-  settings: { max_attempts?: number; wall_ms?: number } = {},
+  settings: { max_attempts?: number; wall_ms?: number; finished: WhenFinished },
 ) {
-  // Registered before anything is waited for: these tests run side by side.
-  const cwd = makeProject({ 'a.txt': 'a\n' })
-  const starting = startLoopback({ protocol, steps })
-  onTestFinished(async () => (await starting).close())
-  const server = await starting
+  const { finished } = settings
+  const cwd = makeProject({ 'a.txt': 'a\n' }, { finished })
+  const server = await startLoopback({ protocol, steps })
+  finished(() => server.close())
   const type = protocol === 'anthropic' ? ('anthropic' as const) : ('openai' as const)
   const api = protocol === 'anthropic' || protocol === 'google' ? {} : { api: protocol }
   const { wall_ms = WALL_MS, max_attempts = 2 } = settings
@@ -52,7 +51,7 @@ const status = (code: number, headers: Record<string, string> = {}): LoopbackFau
 describe.concurrent.each(['chat', 'responses', 'anthropic'] as const)(
   'faults of a model that speaks %s',
   (protocol) => {
-    it.each([
+    it.for([
       ['401', status(401), 'auth', 1],
       ['400', status(400), 'bad_request', 1],
       ['a body that is no JSON', { kind: 'garbage' }, 'bad_output', 2],
@@ -65,54 +64,62 @@ describe.concurrent.each(['chat', 'responses', 'anthropic'] as const)(
       ['a stream that falls silent', { kind: 'stall', after_bytes: 40 }, 'network', 2],
     ] as [string, LoopbackFault, string, number][])(
       '%s: error, typed, after as many calls as it is worth',
-      async (_, fault, code, calls) => {
-        const { result, failures, server } = await runWith(protocol, [{ ...ANSWER, fault }])
+      async ([, fault, code, calls], { onTestFinished: finished }) => {
+        const { result, failures, server } = await runWith(protocol, [{ ...ANSWER, fault }], { finished })
         expect(result).toMatchObject({ outcome: 'error', cause: code, text: '' })
         expect(failures.map((failure) => failure.code)).toEqual(Array(calls).fill(code))
         expect(server.requests).toHaveLength(calls)
       },
     )
 
-    it.each([
+    it.for([
       ['429 with retry-after', status(429, { 'retry-after': '1' }), 1000],
       ['529', status(529), 500],
       ['a cut connection', { kind: 'cut', after_bytes: 40, how: 'fin' }, 500],
-    ] as [string, LoopbackFault, number][])('%s once: waits, asks again, and completes', async (_, fault, wait) => {
-      const { result, failures, events } = await runWith(protocol, [{ ...ANSWER, fault: { ...fault, times: 1 } }])
-      expect(result).toMatchObject({ outcome: 'completed', text: 'Fine after all.' })
-      expect(failures).toHaveLength(1)
-      const failed = events.findIndex((event) => event.type === 'model.failed')
-      const again = events[failed + 1] as StoredEvent
-      expect(again).toMatchObject({ type: 'model.requested', data: { attempt: 2 } })
-      expect(again.at - (events[failed] as StoredEvent).at).toBeGreaterThanOrEqual(wait)
-    })
+    ] as [string, LoopbackFault, number][])(
+      '%s once: waits, asks again, and completes',
+      async ([, fault, wait], { onTestFinished: finished }) => {
+        const steps = [{ ...ANSWER, fault: { ...fault, times: 1 } }]
+        const { result, failures, events } = await runWith(protocol, steps, { finished })
+        expect(result).toMatchObject({ outcome: 'completed', text: 'Fine after all.' })
+        expect(failures).toHaveLength(1)
+        const failed = events.findIndex((event) => event.type === 'model.failed')
+        const again = events[failed + 1] as StoredEvent
+        expect(again).toMatchObject({ type: 'model.requested', data: { attempt: 2 } })
+        expect(again.at - (events[failed] as StoredEvent).at).toBeGreaterThanOrEqual(wait)
+      },
+    )
 
-    it('a retry-after beyond the deadline ends the run now, not then', async () => {
+    it('a retry-after beyond the deadline ends the run now, not then', async ({ onTestFinished: finished }) => {
       const { result, server } = await runWith(
         protocol,
         [{ ...ANSWER, fault: status(429, { 'retry-after': '3600' }) }],
         {
           max_attempts: 5,
+          finished,
         },
       )
       expect(result).toMatchObject({ outcome: 'error', cause: 'rate_limited' })
-      expect(result.reason).toContain('until after the deadline')
+      expect(result.reason).toContain('no time left')
       expect(server.requests).toHaveLength(1)
     })
 
-    it('a stream that never ends: timeout, at the deadline', async ({ expect }) => {
+    it('a stream that never ends: timeout, at the deadline', async ({ expect, onTestFinished: finished }) => {
       const fault: LoopbackFault = { kind: 'trickle', every_ms: 50 }
-      const { result, server } = await runWith(protocol, [{ ...ANSWER, fault }], { wall_ms: 5000 })
+      const { result, server } = await runWith(protocol, [{ ...ANSWER, fault }], { wall_ms: 5000, finished })
       expect(result).toMatchObject({ outcome: 'timeout', cause: 'wall_ms' })
       await expect.poll(() => server.requests[0]?.aborted).toBe(true)
     }, 15_000)
 
-    it('invalid JSON in tool arguments: the model is told, and gets another chance', async () => {
-      const { result, events } = await runWith(protocol, [
+    it('invalid JSON in tool arguments: the model is told, and gets another chance', async ({
+      onTestFinished: finished,
+    }) => {
+      const steps = [
         { calls: [{ name: 'read_file', args: '{"path": "a.tx' }] },
         { calls: [{ name: 'read_file', args: { path: 'a.txt' } }] },
         ANSWER,
-      ])
+      ]
+      const { result, events } = await runWith(protocol, steps, { finished })
       expect(result).toMatchObject({ outcome: 'completed', tool_calls: 1, files_read: ['a.txt'] })
       expect(events.find((event) => event.type === 'tool.refused')).toMatchObject({
         data: { tool: 'read_file', code: 'invalid_arguments' },

@@ -74,10 +74,10 @@ describe('a run that is killed with SIGKILL and resumed', () => {
   // Every ninth of them, and always the first and last, in the quick suite; all of them in the full one.
   const chosen = kills.filter((_, i) => FULL || i % 9 === 0 || i === kills.length - 1)
 
-  it.concurrent.each(chosen)(
+  it.concurrent.for(chosen)(
     '$when the commit of event $position, ends as if nothing had happened',
-    async ({ position, when }) => {
-      const cwd = longRunProject()
+    async ({ position, when }, { onTestFinished }) => {
+      const cwd = longRunProject(onTestFinished)
       const killed = await work(cwd, '-', position, when)
       const run_id = await runOf(cwd)
       if (run_id === null) {

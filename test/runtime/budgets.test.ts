@@ -10,7 +10,7 @@ describe('when a budget ends an agent', () => {
       {
         root: {
           steps: [read, { calls: [{ read_file: { path: 'a.txt' } }, { list_dir: {} }, { list_dir: {} }] }],
-          report: [{ expect: 'The budget of 2 tool_calls is used up.', text: 'Read a.txt; the rest is open.' }],
+          report: [{ expect: 'The budget of 2 tool calls is used up.', text: 'Read a.txt; the rest is open.' }],
         },
       },
       { files },
@@ -19,7 +19,7 @@ describe('when a budget ends an agent', () => {
     expect(result).toMatchObject({
       outcome: 'budget_exceeded',
       cause: 'tool_calls',
-      reason: 'The budget of 2 tool_calls is used up.',
+      reason: 'The budget of 2 tool calls is used up.',
       text: 'Read a.txt; the rest is open.',
       tool_calls: 2,
     })

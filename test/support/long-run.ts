@@ -1,4 +1,4 @@
-import { makeProject } from './project.js'
+import { makeProject, type WhenFinished } from './project.js'
 
 /**
  * A run of more than 30 events that reads, writes, runs commands and commits. After each call that nobody can check
@@ -46,6 +46,9 @@ agents:
       text: "All done."
 `
 
-export function longRunProject(): string {
-  return makeProject({ 'script.yaml': SCRIPT, 'a.txt': 'alpha\nbeta\n', '.gitignore': 'ran.log\n' }, { git: true })
+export function longRunProject(finished?: WhenFinished): string {
+  return makeProject(
+    { 'script.yaml': SCRIPT, 'a.txt': 'alpha\nbeta\n', '.gitignore': 'ran.log\n' },
+    { git: true, ...(finished ? { finished } : {}) },
+  )
 }

@@ -4,10 +4,17 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
+/** How a test says what is to be done when it is over. Tests that run side by side must give their own. */
+export type WhenFinished = (work: () => unknown) => void
+
 /** A folder of its own for a test, gone when the test is over. */
-export function makeProject(files: Record<string, string>, options: { git?: boolean } = {}): string {
+export function makeProject(
+  files: Record<string, string>,
+  options: { git?: boolean; finished?: WhenFinished } = {},
+): string {
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'retinue-test-')))
-  onTestFinished(() => rmSync(cwd, { recursive: true, force: true }))
+  const finished = options.finished ?? onTestFinished
+  finished(() => rmSync(cwd, { recursive: true, force: true }))
   writeFiles(cwd, files)
   if (options.git) {
     git(cwd, 'init', '--quiet', '--initial-branch=main')

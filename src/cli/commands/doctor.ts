@@ -14,7 +14,7 @@ export async function doctor(options: StoreOptions & { json?: boolean }): Promis
   const { green, yellow, red, dim } = paintFor(process.stdout, process.env)
   const mark = { ok: green('✓'), note: yellow('–'), problem: red('✗') }
   for (const { topic, state, text, advice } of findings) {
-    process.stdout.write(`${mark[state]} ${topic.padEnd(18)} ${text}\n`)
+    process.stdout.write(`${mark[state]} ${topic.padEnd(18)} ${text.replaceAll('\n', `\n${' '.repeat(21)}`)}\n`)
     if (advice) process.stdout.write(`  ${' '.repeat(18)} ${dim(advice)}\n`)
   }
   return failed ? 1 : 0

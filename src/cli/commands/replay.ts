@@ -1,4 +1,5 @@
 import { type StoreOptions, withRetinue } from '../open.js'
+import { plural } from '../style.js'
 
 export async function replay(id: string, options: StoreOptions & { json?: boolean }): Promise<number> {
   return withRetinue(options, async (retinue) => {
@@ -11,7 +12,9 @@ export async function replay(id: string, options: StoreOptions & { json?: boolea
     }
     if (!options.json) {
       const { requests, events } = replayed
-      process.stdout.write(`${events} events, ${requests.length} requests rebuilt, every one as it was sent.\n`)
+      process.stdout.write(
+        `${plural(events, 'event')}, ${plural(requests.length, 'request')} rebuilt, every one as it was sent.\n`,
+      )
     }
     return 0
   })

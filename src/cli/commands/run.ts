@@ -61,8 +61,9 @@ function asked(flags: RunFlags): Partial<RunOptions> {
 
 /** The task from the words of the command line, `-` standing for what comes on stdin; stdin alone where there are none. */
 async function taskFrom(words: string[]): Promise<string | null> {
-  const [only] = words
-  if (words.length === 1 && only !== undefined) refuseTypo(only)
+  const [first] = words
+  // A task is a sentence, in quotes or of many words; `shwo abc` is neither.
+  if (first !== undefined && words.length <= 2) refuseTypo(first)
   if (words.length === 0 && process.stdin.isTTY) return null
   if (words.length > 0 && !words.includes('-')) return words.join(' ')
   const input = await readStdin()
@@ -76,15 +77,23 @@ async function readStdin(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
+/** What other programs call these. */
+const OTHER_NAMES: Record<string, string> = {
+  list: 'runs',
+  ls: 'runs',
+  status: 'runs',
+  log: 'show',
+  logs: 'show',
+  stop: 'cancel',
+  version: '--version',
+}
+
 /** `retinue rums` is a slip, not a task: starting a paid run on it would be a poor joke. */
 function refuseTypo(word: string): void {
   if (/\s/.test(word)) return
-  const meant = COMMANDS.find((command) => command !== word && isSlipOf(command, word))
+  const meant = OTHER_NAMES[word] ?? COMMANDS.find((command) => command !== word && isSlipOf(command, word))
   if (meant) {
-    throw new RetinueError(
-      'input',
-      `"${word}" looks like the command "${meant}". If it is a task: retinue run "${word}, please"`,
-    )
+    throw new RetinueError('input', `"${word}" looks like "${meant}". If it is a task, say it in more words.`)
   }
 }
 

@@ -1,6 +1,6 @@
 import { type AgentRow, type Contract, type RunSummary, type StoredEvent, summarize } from '../../index.js'
 import { type StoreOptions, withRetinue } from '../open.js'
-import { count, duration, type Paint, paintFor, printable } from '../style.js'
+import { count, duration, line, type Paint, paintFor, plural, printable } from '../style.js'
 
 export async function show(id: string, options: StoreOptions & { full?: boolean; json?: boolean }): Promise<number> {
   return withRetinue(options, async (retinue) => {
@@ -27,9 +27,11 @@ function header(run: RunSummary, { bold, dim }: Paint): string[] {
   const state = run.outcome ?? run.status
   const tokens = `${count(run.input_tokens)} tokens in (${count(run.cached_tokens)} cached), ${count(run.output_tokens)} out`
   return [
-    `${bold(printable(run.task))}`,
+    bold(printable(shortened(run.task))),
     `${state} ${dim(`· run ${run.run_id} · session ${run.session_id} · ${new Date(run.created_at).toISOString()}`)}`,
-    dim(`${run.turns} turns, ${run.tool_calls} tool calls, ${tokens}, ${duration(run.updated_at - run.created_at)}`),
+    dim(
+      `${plural(run.turns, 'turn')}, ${plural(run.tool_calls, 'tool call')}, ${tokens}, ${duration(run.updated_at - run.created_at)}`,
+    ),
   ]
 }
 
@@ -41,7 +43,7 @@ function contractLines(agent: AgentRow, { dim }: Paint): string[] {
       `agent ${agent.agent_id}: ${agent.model} (chosen by ${model.source}), ${permissions.mode} mode, tools ${permissions.allowed_tools.join(' ')}`,
     ),
     dim(
-      `budget: ${budget.turns} turns, ${budget.tool_calls} tool calls, ${count(budget.total_tokens ?? 0)} tokens, ${duration(budget.wall_ms)}`,
+      `budget: ${plural(budget.turns, 'turn')}, ${plural(budget.tool_calls, 'tool call')}, ${count(budget.total_tokens ?? 0)} tokens, ${duration(budget.wall_ms)}`,
     ),
     ...adjustments.map((a) => dim(`adjusted: ${a.field} from ${a.asked} to ${a.given}: ${a.reason}`)),
   ]
@@ -49,12 +51,19 @@ function contractLines(agent: AgentRow, { dim }: Paint): string[] {
 
 function timeline(event: StoredEvent, start: number, { dim, cyan }: Paint, full: boolean): string[] {
   const time = `+${((event.at - start) / 1000).toFixed(2)}s`.padStart(9)
-  const line = `${dim(String(event.position).padStart(4))} ${dim(time)} ${dim(event.agent_id)} ${cyan(event.type.padEnd(20))} ${printable(summarize(event))}`
-  if (!full) return [line]
+  const row = `${dim(String(event.position).padStart(4))} ${dim(time)} ${dim(event.agent_id)} ${cyan(event.type.padEnd(20))} ${line(summarize(event))}`
+  if (!full) return [row]
   return [
-    line,
+    row,
     ...JSON.stringify(event.data, null, 2)
       .split('\n')
       .map((l) => `      ${printable(l)}`),
   ]
+}
+
+/** A task can be a book. --json has all of it. */
+function shortened(task: string): string {
+  const lines = task.trim().split('\n')
+  const head = lines.slice(0, 10).join('\n').slice(0, 1000)
+  return head.length < task.trim().length ? `${head} …` : head
 }
