@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { StoredEvent } from '../../src/index.js'
 import { ended, lines, retinue, start } from '../support/cli.js'
+import { isAlive } from '../support/processes.js'
 import { makeProject, tree } from '../support/project.js'
 
 const script = (steps: string) => `agents:\n  root:\n${steps.replace(/^/gm, '    ')}\n`
@@ -19,7 +20,7 @@ describe('retinue "task"', () => {
     const { code, stdout, stderr } = await retinue(['What does a.txt say?', ...MODEL], { cwd })
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'It says hello.\n' })
     expect(stderr).toContain('→ read_file read a.txt')
-    expect(stderr).toContain('completed · 2 turns · 1 tool calls')
+    expect(stderr).toContain('completed · 2 turns · 1 tool call ·')
     expect(stderr).not.toContain('\u001b[')
   })
 
@@ -83,6 +84,16 @@ describe('exit codes', () => {
     ['a slip of a command', ['rums'], 42, 'looks like "runs"'],
     ['no such run', ['show', 'zzzz'], 42, 'There is no run "zzzz"'],
     ['no model', ['x'], 41, 'Set one of these'],
+    ['two words that are a slip', ['shwo', 'abc'], 42, 'looks like "show"'],
+    ['a folder that is not there', ['x', '--cwd', '/nonexistent'], 42, 'Cannot work in /nonexistent'],
+    ['a file for a folder', ['x', '--cwd', 'a.txt'], 42, 'not a folder'],
+    ['a limit beyond all numbers', ['x', '--max-turns', '1e20'], 2, 'positive whole number'],
+    [
+      'limits for a run that has its contract',
+      ['resume', 'abc', '--max-turns', '3'],
+      2,
+      "unknown option '--max-turns'",
+    ],
     ['a missing key', ['x', '--model', 'openai/gpt-5'], 41, 'OPENAI_API_KEY'],
     ['an unknown provider', ['x', '--model', 'nope/m'], 52, 'nope'],
     ['a script that is not there', ['x', '--model', 'scripted/none.yaml'], 52, 'none.yaml'],
@@ -113,6 +124,18 @@ describe('exit codes', () => {
   })
 })
 
+describe('an output that nobody reads to the end', () => {
+  it('ends the program quietly, and the run can be resumed', async () => {
+    const cwd = project()
+    const child = start(['x', '--output-format', 'stream-json', ...MODEL], { cwd })
+    child.stdin.end()
+    child.stdout.destroy()
+    const { code, stderr } = await ended(child)
+    expect(stderr).not.toContain('at ')
+    expect([0, 141]).toContain(code)
+  })
+})
+
 describe('configuration', () => {
   it('is taken from the project, under the user’s', async () => {
     const cwd = project(HELLO, { 'retinue.yaml': 'model: scripted/s.yaml\nbudget:\n  turns: 1\n' })
@@ -121,7 +144,7 @@ describe('configuration', () => {
     const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
     const shown = await retinue(['show', run?.run_id as string], { cwd })
     expect(shown.stdout).toContain('scripted/s.yaml (chosen by project)')
-    expect(shown.stdout).toContain('budget: 1 turns')
+    expect(shown.stdout).toContain('budget: 1 turn,')
   })
 
   it('from a stranger’s project cannot widen what the person allows', async () => {
@@ -209,10 +232,6 @@ describe('a run in another process', () => {
       .toMatch(/\d+/)
     return { child, end, run_id, pid: Number(readFileSync(join(cwd, 'pid'), 'utf8')) }
   }
-  /** A zombie is dead: it waits for an init that does not look after its orphans. */
-  const isAlive = (pid: number) =>
-    existsSync(`/proc/${pid}`) && !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-
   it('can be watched and cancelled, and leaves no process behind', async () => {
     const cwd = project(SLOW)
     const { end, run_id, pid } = await sleeping(cwd)

@@ -50,7 +50,7 @@ describe('at a terminal', () => {
     const terminal = start(cwd)
     await terminal.shows('No, and say why')
     terminal.type(DOWN + DOWN + DOWN + ENTER)
-    await terminal.shows('What should it do instead?')
+    await terminal.shows('Why not, or what instead?')
     terminal.type(`not today${ENTER}`)
     await terminal.shows('Then I leave it.')
     expect(await terminal.ended).toBe(0)

@@ -1,5 +1,8 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { bench, dataOf, runToEnd } from '../support/bench.js'
+import { isAlive } from '../support/processes.js'
 
 const read = { calls: [{ read_file: { path: 'a.txt' } }] }
 const files = { 'a.txt': 'a\n' }
@@ -75,13 +78,13 @@ describe('when a budget ends an agent', () => {
 
   it('time: a command is ended with everything it started', async () => {
     const { retinue, cwd } = await bench(
-      { root: [{ calls: [{ run_command: { command: 'sleep 1000 & sleep 1000' } }] }] },
+      { root: [{ calls: [{ run_command: { command: 'sleep 1000 & echo $! > pid; sleep 1000' } }] }] },
       { settings: { mode: 'dangerous' } },
     )
     const { result, events } = await runToEnd(retinue, { budget: { wall_ms: 5000 } })
     expect(result).toMatchObject({ outcome: 'timeout', cause: 'wall_ms' })
     expect(dataOf(events, 'tool.finished')).toMatchObject([{ status: 'timeout' }])
-    expect(cwd).toBeTruthy()
+    expect(isAlive(Number(readFileSync(join(cwd, 'pid'), 'utf8')))).toBe(false)
   }, 15_000)
 
   it('is refused when it makes no sense', async () => {

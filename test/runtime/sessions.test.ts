@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { createRetinue } from '../../src/index.js'
+import { modelsOf } from '../../src/testing/index.js'
 import { bench, runToEnd } from '../support/bench.js'
+import { makeProject } from '../support/project.js'
 
 describe('a session', () => {
   it('goes on with what its earlier runs said', async () => {
@@ -34,6 +37,28 @@ describe('a session', () => {
   it('that does not exist is an error that says so', async () => {
     const { retinue } = await bench({ root: [] })
     await expect(retinue.run({ task: 'x', session_id: 'nope' }).result()).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('never has two calls of one name, and stays within the context however long it gets', async () => {
+    const read = { calls: [{ read_file: { path: 'big.txt' } }] }
+    const { retinue, model } = await bench(
+      { root: Array.from({ length: 6 }, () => [read, { text: 'Read.' }]).flat() },
+      {
+        files: { 'big.txt': `${'some text that goes on. '.repeat(20)}\n`.repeat(40) },
+        settings: { budget: { context_tokens: 20_000 } },
+      },
+    )
+    let session_id: string | undefined
+    for (let i = 0; i < 6; i++) {
+      const { result } = await runToEnd(retinue, { task: `Read it, ${i}`, ...(session_id ? { session_id } : {}) })
+      expect(result.outcome).toBe('completed')
+      session_id = result.session_id
+      const last = model.requests.at(-1)?.request.messages ?? []
+      const ids = last.flatMap((message) =>
+        message.role === 'tool' ? message.results.map(({ call_id }) => call_id) : [],
+      )
+      expect(new Set(ids).size).toBe(ids.length)
+    }
   })
 })
 
@@ -80,6 +105,31 @@ describe('cancelling', () => {
     }
     expect(await Promise.all(cancelled)).toEqual([await run.result()])
     expect(await run.result()).toMatchObject({ outcome: 'cancelled', reason: 'cancelled by somebody: not needed' })
+  })
+})
+
+describe('a run of another folder', () => {
+  it('does not go on here', async () => {
+    const { retinue, model } = await bench({ root: [{ text: 'late', delay_ms: 60_000 }] })
+    const run = retinue.run({ task: 'Wait' })
+    for await (const event of retinue.follow(run.run_id)) if (event.type === 'model.requested') break
+    run.leave('moving')
+    await run.result().catch(() => {})
+    const elsewhere = await createRetinue({ cwd: makeProject({}), store: retinue.store, models: modelsOf(model) })
+    await expect(elsewhere.resume(run.run_id).result()).rejects.toMatchObject({
+      code: 'input',
+      message: expect.stringContaining('belongs to'),
+    })
+  })
+})
+
+describe('closing', () => {
+  it('lets go of what is at work, so that it can be resumed', async () => {
+    const { retinue } = await bench({ root: [{ text: 'late', delay_ms: 60_000 }] })
+    const run = retinue.run({ task: 'Wait' })
+    for await (const event of retinue.follow(run.run_id)) if (event.type === 'model.requested') break
+    await retinue.close()
+    await expect(run.result()).rejects.toMatchObject({ code: 'abandoned' })
   })
 })
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
 /** How a test says what is to be done when it is over. Tests that run side by side must give their own. */
-export type WhenFinished = (work: () => unknown) => void
+export type WhenFinished = (work: () => void | Promise<void>) => void
 
 /** A folder of its own for a test, gone when the test is over. */
 export function makeProject(

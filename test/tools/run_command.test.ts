@@ -24,11 +24,16 @@ describe('run_command', () => {
     const { plan } = await workbench({ 'src/a': '' })
     expect(await plan('run_command', { command: 'make\n  all', cwd: './src' })).toEqual({
       ok: true,
-      plan: { summary: 'run make all in src', paths: [{ path: 'src', access: 'read' }], command: 'make\n  all' },
+      plan: {
+        summary: 'run make all in src',
+        paths: [{ path: 'src', access: 'read' }],
+        command: 'make\n  all',
+        detail: 'make\n  all',
+      },
     })
     expect(await plan('run_command', { command: 'ls', cwd: '' })).toEqual({
       ok: true,
-      plan: { summary: 'run ls', paths: [], command: 'ls' },
+      plan: { summary: 'run ls', paths: [], command: 'ls', detail: 'ls' },
     })
   })
 

@@ -28,6 +28,7 @@ describe('write_file', () => {
       ok: true,
       plan: {
         summary: 'replace old, 1 line, 6 bytes',
+        detail: 'after\n',
         paths: [{ path: 'old', access: 'write' }],
         witness: { before: sha('before'), after: sha('after\n') },
       },
@@ -36,6 +37,7 @@ describe('write_file', () => {
       ok: true,
       plan: {
         summary: 'create new, 0 lines, 0 bytes',
+        detail: '',
         paths: [{ path: 'new', access: 'write' }],
         witness: { before: null, after: sha('') },
       },
@@ -104,6 +106,7 @@ describe('edit_file', () => {
       ok: true,
       plan: {
         summary: 'edit a.ts, 2 replacements',
+        detail: expect.stringContaining('uno'),
         paths: [
           { path: 'a.ts', access: 'write' },
           { path: 'a.ts', access: 'read' },

@@ -97,9 +97,10 @@ function refuseTypo(word: string): void {
   }
 }
 
-/** One letter wrong, too many or too few; two in the longer names. */
+/** One letter wrong, too many or too few, two in the longer names; or the right letters in another order. */
 function isSlipOf(command: string, word: string): boolean {
   if (command.length < 4) return false
+  if ([...command].sort().join('') === [...word].sort().join('')) return true
   let previous = Array.from({ length: word.length + 1 }, (_, i) => i)
   for (let i = 1; i <= command.length; i++) {
     const row = [i]
