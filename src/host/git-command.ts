@@ -68,6 +68,7 @@ export class GitCommand {
     if (result.status === 'exited' && code !== null && (code === 0 || options.answers?.includes(code))) {
       return { ok: true, stdout: result.stdout, exit_code: code, whole: result.dropped_bytes === 0 }
     }
+    if (result.status === 'aborted') return fault('failed', `git ${args[0]} was stopped`)
     if (result.status === 'timeout') return fault('failed', `git ${args[0]} took longer than ${TIMEOUT_MS / 1000} s`)
     const said = (result.message ?? result.output.trim()) || `it ended with ${result.exit_code ?? result.signal}`
     return fault('failed', `git ${args[0]}: ${said}`)

@@ -159,6 +159,8 @@ export interface Git {
 export interface Repository {
   readonly git_dir: string
   readonly work_tree: string
+  /** The same repository; git is ended when the signal aborts. */
+  during(signal: AbortSignal): Repository
   head(): Promise<GitResult<{ commit: string | null; branch: string | null }>>
   status(): Promise<GitResult<{ text: string }>>
   diff(options: { staged?: boolean; ref?: string; paths?: string[] }): Promise<GitResult<{ text: string }>>

@@ -28,6 +28,9 @@ export function createRepository(parts: RepositoryParts): Repository {
     git_dir,
     work_tree,
 
+    during: (signal) =>
+      createRepository({ ...parts, processes: { run: (spec) => processes.run({ ...spec, signal }) } }),
+
     async head() {
       const [commit, branch] = await Promise.all([
         git.run(['rev-parse', '--quiet', '--verify', 'HEAD^{commit}'], { answers: [1] }),

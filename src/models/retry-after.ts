@@ -2,14 +2,17 @@ import { retryDelayOf, type Said } from './provider-error.js'
 
 /** How long the provider wants us to wait, from wherever it says so; null when it does not. */
 export function retryAfter(headers: Record<string, string>, said: Said): number | null {
-  return (
+  const asked =
     whole(headers['retry-after-ms'], 1) ??
     whole(headers['retry-after'], 1000) ??
     untilDate(headers['retry-after'], headers.date) ??
     duration(retryDelayOf(said)) ??
     duration(/try again in ((?:[\d.]+(?:ms|s|m|h))+)/i.exec(said.text)?.[1])
-  )
+  return asked === null ? null : Math.min(asked, LONGEST_MS)
 }
+
+/** Whatever a server says, nobody waits longer than a day. */
+const LONGEST_MS = 24 * 3_600_000
 
 function whole(value: string | undefined, unit: number): number | null {
   if (value === undefined || value.trim() === '') return null

@@ -300,7 +300,7 @@ export class AgentLoop {
     return {
       workspace: place.workspace,
       processes: place.processes,
-      repository: place.repository,
+      repository: async () => (await place.repository())?.during(this.#stop.signal) ?? null,
       limits: place.limits,
       signal: this.#stop.signal,
       time_left_ms: () => Math.max(0, this.#deadline - place.clock.now()),
