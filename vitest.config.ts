@@ -7,5 +7,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     pool: 'forks',
+    // The tests wait for processes and servers more than they compute.
+    maxWorkers: 3,
   },
 })
