@@ -2,6 +2,7 @@
 export { type BudgetSettings, configHome } from './config/defaults.js'
 export { documentConfig } from './config/document.js'
 export { type LoadedConfig, type LoadOptions, loadConfig, type Origin } from './config/load.js'
+export { nearest } from './config/nearest.js'
 export { formatProblems, type Problem } from './config/problem.js'
 export { type ResolvedConfig, resolveConfig } from './config/resolve.js'
 export { type Config, createConfigSchema } from './config/schema.js'

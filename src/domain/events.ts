@@ -34,7 +34,7 @@ export type ModelFault = z.infer<typeof modelFaultSchema>
 export const purposeSchema = z.enum(['turn', 'report', 'summary'])
 export type Purpose = z.infer<typeof purposeSchema>
 
-export const refusalSchema = z.enum(['unknown_tool', 'invalid_arguments', 'denied', 'budget', 'cancelled'])
+export const refusalSchema = z.enum(['unknown_tool', 'invalid_arguments', 'denied', 'budget'])
 export type Refusal = z.infer<typeof refusalSchema>
 
 export const toolStatusSchema = z.enum(['ok', 'error', 'timeout', 'cancelled', 'interrupted'])

@@ -21,7 +21,6 @@ import type { Rule } from './rules.js'
 export type PendingCall = {
   part: ToolCallPart
   intent: (EventData<'tool.called'> & { interrupted: boolean }) | null
-  asked: boolean
   result: ToolResult | null
 }
 
@@ -154,9 +153,9 @@ function apply(memory: AgentMemory, event: Later): AgentMemory {
       }
     }
     case 'permission.asked':
-      return withCall(memory, event, (call) => ({ ...call, asked: true }))
+      return withCall(memory, event, (call) => call)
     case 'permission.answered': {
-      const answered = withCall(memory, event, (call) => ({ ...call, asked: false }))
+      const answered = withCall(memory, event, (call) => call)
       return event.data.grant ? { ...answered, grants: [...answered.grants, event.data.grant] } : answered
     }
     case 'tool.called': {
@@ -241,7 +240,7 @@ function responded(memory: AgentMemory, event: Extract<AgentEvent, { type: 'mode
     messages,
     measured: event.data.usage_source === 'provider' ? { tokens, messages: memory.messages.length + 1 } : null,
     answer: { purpose, finish_reason, cut, text: before + textOf(parts) },
-    calls: calls.map((part) => ({ part, intent: null, asked: false, result: null })),
+    calls: calls.map((part) => ({ part, intent: null, result: null })),
     calls_made: memory.calls_made + calls.length,
   }
 }

@@ -1,4 +1,4 @@
-import { type Budget, type Mode, type Retinue, RetinueError, type RunOptions } from '../../index.js'
+import { type Budget, type Mode, nearest, type Retinue, RetinueError, type RunOptions } from '../../index.js'
 import { type DriveOptions, drive } from '../drive.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { resumeRun } from './resume.js'
@@ -91,24 +91,8 @@ const OTHER_NAMES: Record<string, string> = {
 /** `retinue rums` is a slip, not a task: starting a paid run on it would be a poor joke. */
 function refuseTypo(word: string): void {
   if (/\s/.test(word)) return
-  const meant = OTHER_NAMES[word] ?? COMMANDS.find((command) => command !== word && isSlipOf(command, word))
-  if (meant) {
+  const meant = OTHER_NAMES[word] ?? nearest(word, COMMANDS)
+  if (meant && meant !== word) {
     throw new RetinueError('input', `"${word}" looks like "${meant}". If it is a task, say it in more words.`)
   }
-}
-
-/** One letter wrong, too many or too few, two in the longer names; or the right letters in another order. */
-function isSlipOf(command: string, word: string): boolean {
-  if (command.length < 4) return false
-  if ([...command].sort().join('') === [...word].sort().join('')) return true
-  let previous = Array.from({ length: word.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= command.length; i++) {
-    const row = [i]
-    for (let j = 1; j <= word.length; j++) {
-      const swap = (previous[j - 1] as number) + (command[i - 1] === word[j - 1] ? 0 : 1)
-      row.push(Math.min(swap, (previous[j] as number) + 1, (row[j - 1] as number) + 1))
-    }
-    previous = row
-  }
-  return (previous[word.length] as number) <= (command.length > 5 ? 2 : 1)
 }
