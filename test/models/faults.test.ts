@@ -166,7 +166,6 @@ describe.each(WAYS)('a stream over $way', (way) => {
 })
 
 describe('how long to wait', () => {
-  const soon = new Date(Date.now() + 30_000).toUTCString()
   test.each<[Record<string, string>, unknown, number | null]>([
     [{ 'retry-after': '7' }, undefined, 7000],
     [{ 'retry-after': '0.5' }, undefined, 500],
