@@ -49,7 +49,11 @@ export function createTransport(): typeof globalThis.fetch {
           }
         }
         if (message.headers['content-type']?.includes('event-stream')) answer(toStream(message))
-        else collect(message).then(answer, (error) => answer(broken(error)))
+        else {
+          const whole = (body: Buffer) =>
+            message.statusCode === 200 ? resolve(wholeResponse(message, body)) : answer(body)
+          collect(message).then(whole, (error) => answer(broken(error)))
+        }
       })
       request.end(body)
     })
@@ -61,6 +65,30 @@ function toResponse(message: IncomingMessage, body: ReadableStream<Uint8Array> |
   const status = message.statusCode ?? 0
   const empty = status === 204 || status === 304
   return new Response(empty ? null : body, { status, headers })
+}
+
+/**
+ * What providers use of a response whose body is all there: for the most common answer of all, the platform's own
+ * `Response`, with its streams, would cost a tenth of the whole call.
+ */
+function wholeResponse(message: IncomingMessage, body: Buffer): Response {
+  let unread: Buffer | null = body
+  const read = async () => {
+    const value = unread
+    unread = null
+    return value ? { done: false, value } : { done: true, value: undefined }
+  }
+  const reader = { read, releaseLock: () => {}, cancel: async () => {} }
+  const response = {
+    ok: true,
+    status: 200,
+    statusText: message.statusMessage ?? '',
+    headers: new Map(Object.entries(message.headers).map(([name, value]) => [name, String(value)])),
+    body: { getReader: () => reader, cancel: async () => {} },
+    text: async () => body.toString('utf8'),
+    json: async () => JSON.parse(body.toString('utf8')),
+  }
+  return response as unknown as Response
 }
 
 function collect(message: IncomingMessage): Promise<Buffer> {
