@@ -1,19 +1,8 @@
 import type { z } from 'zod'
-import type { Access, Effect, Witness } from '../domain/index.js'
+import type { Access, Effect, ToolLimits, Witness } from '../domain/index.js'
 import type { Processes, Repository, Workspace } from '../host/index.js'
 
-/** Limits that descriptions state and tools keep. */
-export type ToolLimits = {
-  /** Characters of an output that reach the model; the rest is kept and can be read with read_output. */
-  output_chars: number
-  read_bytes: number
-  read_lines: number
-  find_results: number
-  search_results: number
-  command_timeout_ms: number
-  command_max_timeout_ms: number
-  command_output_bytes: number
-}
+export type { ToolLimits }
 
 export const DEFAULT_LIMITS: ToolLimits = {
   output_chars: 30_000,

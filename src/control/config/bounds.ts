@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { budgetFaults, MIN_WALL_MS } from '../../domain/index.js'
+import { budgetFaults, MIN_WALL_MS, type ToolLimits } from '../../domain/index.js'
 import { type BudgetSettings, DEFAULTS } from './defaults.js'
 import { setting } from './setting.js'
-import type { Limits } from './surroundings.js'
 
 export function budgetSettingsSchema() {
   const spending = (name: keyof BudgetSettings, example: number, description: string) => {
@@ -34,8 +33,8 @@ export function budgetSettingsSchema() {
   })
 }
 
-export function limitsSettingsSchema(limits: Limits) {
-  const limit = (name: keyof Limits, least: number, most: number, description: string) =>
+export function limitsSettingsSchema(limits: ToolLimits) {
+  const limit = (name: keyof ToolLimits, least: number, most: number, description: string) =>
     setting(z.int().min(least).max(most), description, { default: limits[name], examples: [limits[name]] })
   return z.strictObject({
     output_chars: limit(

@@ -1,8 +1,8 @@
-import type { Decision, Mode, Rule } from '../../domain/index.js'
+import type { Decision, Mode, Rule, ToolLimits } from '../../domain/index.js'
 import { type BudgetSettings, DEFAULTS } from './defaults.js'
 import { machinePath } from './paths.js'
 import type { Config } from './schema.js'
-import type { Limits, Places, Surroundings, ToolName } from './surroundings.js'
+import type { Places, Surroundings, ToolName } from './surroundings.js'
 import { readRule, toolsNamed } from './tools.js'
 
 /** Configuration with nothing left open. */
@@ -23,7 +23,7 @@ export type ResolvedConfig<P = unknown> = {
   providers: Record<string, P>
   /** `all`: each file has to be there. `first`: the first that is there, if any. */
   instructions: { take: 'all' | 'first'; files: string[] }
-  limits: Limits
+  limits: ToolLimits
   retry: { max_attempts: number }
   model_timeout_ms: number
   idle_timeout_ms: number

@@ -87,7 +87,7 @@ function plainSettings(surroundings: Omit<Surroundings, 'providers'>) {
       ),
       'Project folders, without symbolic links in their paths, whose `retinue.yaml` may widen what this file allows. ' +
         'The folders below them are not meant.',
-      { default_text: 'none', examples: [['~/work/shop']], user_only: true },
+      { default_text: 'none', examples: [['~/code/shop']], user_only: true },
     ),
   }
 }
