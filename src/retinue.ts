@@ -70,7 +70,7 @@ class LocalRetinue implements Retinue {
 
   run(options: RunOptions): Run {
     const run_id = newId()
-    return new RunHandle(this.store, run_id, options.signal, (cancelled) => this.#start(run_id, options, cancelled))
+    return new RunHandle(this.store, run_id, options?.signal, (cancelled) => this.#start(run_id, options, cancelled))
   }
 
   resume(run_id: string, watching: Watching = {}): Run {
@@ -78,7 +78,7 @@ class LocalRetinue implements Retinue {
   }
 
   async #start(run_id: string, options: RunOptions, started: Started): Promise<RunResult> {
-    if (typeof options.task !== 'string' || options.task.trim() === '')
+    if (typeof options?.task !== 'string' || options.task.trim() === '')
       throw new RetinueError('input', 'The task is empty: say what is to be done')
     const { model, source } = await this.#preparation.chooseModel(options.model)
     const place = await this.#preparation.place(model, options)
@@ -131,7 +131,12 @@ class LocalRetinue implements Retinue {
   async #takeOver(run_id: string, place: AgentPlace): Promise<{ lease: Lease; loop: AgentLoop }> {
     await this.#engine.listen()
     const taken = await this.#engine.take(run_id, ROOT)
-    if (!taken.ok) throw new RetinueError('held', `Run ${run_id} is being worked on by ${taken.held_by}`)
+    if (!taken.ok) {
+      throw new RetinueError(
+        'held',
+        `Run ${run_id} is being worked on by ${taken.held_by}. See it with: retinue watch ${run_id}`,
+      )
+    }
     const { lease } = taken
     const { memory, material } = await this.#load(run_id).catch(async (error) => {
       await this.store.release(lease)

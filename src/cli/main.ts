@@ -130,6 +130,6 @@ function positive(text: string): number {
 function seconds(text: string): number {
   const value = Number(text)
   if (!(value >= 5 && value <= 10_000_000))
-    throw new InvalidArgumentError('It must be a number of seconds, at least 5.')
+    throw new InvalidArgumentError('It must be a number of seconds from 5 to 10000000.')
   return value
 }

@@ -40,6 +40,14 @@ export type Refusal = z.infer<typeof refusalSchema>
 export const toolStatusSchema = z.enum(['ok', 'error', 'timeout', 'cancelled', 'interrupted'])
 export type ToolStatus = z.infer<typeof toolStatusSchema>
 
+/** A person's answer, as their face gives it. What it leaves out is nothing: no grant, no note. */
+export const personAnswerSchema = z.object({
+  answer: z.enum(['allow', 'deny']),
+  grant: ruleSchema.nullable().default(null),
+  by: z.string().default('person'),
+  note: z.string().nullable().default(null),
+})
+
 /** The state of the world a writing tool expects to change, so that a restart can tell whether it did. */
 export const witnessSchema = z.strictObject({ before: z.string().nullable(), after: z.string().nullable() })
 export type Witness = z.infer<typeof witnessSchema>

@@ -99,7 +99,7 @@ export function simpleCommand(command: string): string[] | null {
 
 /** Programs that run what their arguments say: their own name tells nothing about what happens. */
 const RUNNERS = new Set(
-  'sh bash dash zsh ksh fish env xargs sudo doas su nice nohup setsid timeout time command exec eval watch parallel ssh'.split(
+  'sh bash dash zsh ksh fish env xargs sudo doas su nice nohup setsid timeout time command exec eval watch parallel ssh stdbuf ionice chrt taskset busybox flock unshare chroot script strace ltrace npx bunx pnpx'.split(
     ' ',
   ),
 )
@@ -113,8 +113,12 @@ const RUNNING_FLAGS: Record<string, RegExp> = {
   find: /^-(exec|execdir|ok|okdir|delete|fprint.*|fls)$/,
 }
 
+/** Programs whose first word says what they do; an option in its place hides it. */
+const BY_FIRST_WORD = new Set(['git', 'npm', 'pnpm', 'yarn', 'docker', 'kubectl', 'cargo', 'go'])
+
 function runsOthers(program: string, args: readonly string[]): boolean {
-  return RUNNERS.has(program) || args.some((arg) => RUNNING_FLAGS[program]?.test(arg))
+  const hidden = BY_FIRST_WORD.has(program) && args.length > 1 && args[0]?.startsWith('-')
+  return hidden || RUNNERS.has(program) || args.some((arg) => RUNNING_FLAGS[program]?.test(arg))
 }
 
 function baseName(program: string): string {

@@ -24,6 +24,18 @@ export function createRepository(parts: RepositoryParts): Repository {
   const { processes, locks, git_dir, work_tree, folder } = parts
   const git = new GitCommand(processes, folder, { git_dir, work_tree })
 
+  /** git would also take the name of a blob, and show a file that no path was given for. */
+  async function notCommits(ref: string | undefined) {
+    for (const side of ref?.split(/\.{2,3}/).filter(Boolean) ?? []) {
+      const found = await git.run(['rev-parse', '--quiet', '--verify', '--end-of-options', `${side}^{commit}`], {
+        answers: [1, 128],
+      })
+      if (!found.ok) return found
+      if (found.exit_code !== 0) return fault('failed', `${side} is no commit`)
+    }
+    return null
+  }
+
   const repository: Repository = {
     git_dir,
     work_tree,
@@ -46,7 +58,7 @@ export function createRepository(parts: RepositoryParts): Repository {
     },
 
     async diff({ staged, ref, paths }) {
-      const wrong = wrongRef(ref) ?? wrongPath(paths)
+      const wrong = wrongRef(ref) ?? wrongPath(paths) ?? (await notCommits(ref))
       if (wrong) return wrong
       const args = ['diff', ...DIFF, '--relative', ...(staged ? ['--cached'] : []), ...(ref ? [ref] : []), '--']
       if (paths === undefined) return text(await git.run([...args, '.', ...NOT_OURS]))

@@ -8,6 +8,7 @@ import {
   type PendingCall,
   type Purpose,
   permits,
+  personAnswerSchema,
   type ToolCallPart,
   type Usage,
 } from '../domain/index.js'
@@ -208,7 +209,7 @@ export class AgentLoop {
       const answer = await model.generate(request, {
         signal: aborter.signal,
         caller: { run_id, agent_id, ...call },
-        ...(onDelta && call.purpose !== 'summary' ? { onDelta: (delta) => onDelta({ ...delta, agent_id }) } : {}),
+        ...(onDelta && call.purpose !== 'summary' ? { onDelta: (delta) => this.#show({ ...delta, agent_id }) } : {}),
       })
       if (!answer.ok && answer.code === 'aborted' && !this.#stop.signal.aborted && clock.now() < this.#deadline) {
         const message = `no complete answer within ${Math.round(model_timeout_ms / 1000)} s (model_timeout_ms)`
@@ -284,13 +285,41 @@ export class AgentLoop {
     }
   }
 
-  /** A face that fails to ask has not got a yes. */
-  async #permit(question: Question): Promise<PersonAnswer | null> {
+  /** Nothing depends on who watches, least of all whether they fail at it. */
+  #show(delta: Delta): void {
     try {
-      return await this.place.person.permit(question, this.#stop.signal)
-    } catch (error) {
-      return { answer: 'deny', grant: null, by: 'nobody', note: `asking failed: ${String(error)}` }
+      this.place.onDelta?.(delta)
+    } catch {
+      // Theirs to mend: the log has everything.
     }
+  }
+
+  /** A face that fails to ask, or whose answer cannot be understood, has not got a yes. */
+  async #permit(question: Question): Promise<PersonAnswer | null> {
+    const no = (note: string): PersonAnswer => ({ answer: 'deny', grant: null, by: 'nobody', note })
+    try {
+      const answer = await this.#unlessStopped(() => this.place.person.permit(question, this.#stop.signal))
+      if (answer === null || answer === undefined) return null
+      const understood = personAnswerSchema.safeParse(answer)
+      return understood.success ? understood.data : no('the answer to the question was not understood')
+    } catch (error) {
+      return no(`asking failed: ${String(error)}`)
+    }
+  }
+
+  async #answer(question: { text: string; options: string[] }): Promise<string | null> {
+    const answer = await this.#unlessStopped(() => this.place.person.answer(question, this.#stop.signal))
+    return typeof answer === 'string' ? answer : null
+  }
+
+  /** A person who does not answer must not keep a run from being stopped. */
+  #unlessStopped<T>(ask: () => Promise<T>): Promise<T | null> {
+    const { signal } = this.#stop
+    const stopped = new Promise<null>((resolve) => {
+      if (signal.aborted) resolve(null)
+      signal.addEventListener('abort', () => resolve(null), { once: true })
+    })
+    return Promise.race([ask(), stopped])
   }
 
   #toolContext(): ToolContext {
@@ -310,8 +339,8 @@ export class AgentLoop {
         return verdict.decision === 'allow'
       },
       readOutput: (call_id) => this.#readOutput(call_id),
-      askPerson: (question) => this.#pause(() => place.person.answer(question, this.#stop.signal)),
-      onProgress: (text) => place.onDelta?.({ type: 'progress', agent_id, text }),
+      askPerson: (question) => this.#pause(() => this.#answer(question)),
+      onProgress: (text) => this.#show({ type: 'progress', agent_id, text }),
     }
   }
 

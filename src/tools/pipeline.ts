@@ -213,10 +213,9 @@ async function admit(pipeline: Pipeline, call: Ready): Promise<Ready | Refused> 
     }
     // Anything but a clear yes is a no, whatever the person's code gives back.
     if (answer.answer !== 'allow') {
-      return refused(
-        'denied',
-        `${answer.by} said no${answer.note ? `: ${answer.note}` : ''}. Find another way, or finish.`,
-      )
+      const note = answer.note ? `: ${answer.note}` : ''
+      const who = answer.by === 'nobody' ? `Not allowed${note}` : `${answer.by} said no${note}`
+      return refused('denied', `${who}. Find another way, or finish.`)
     }
   }
   recordIntent(pipeline, call, 1)

@@ -1,12 +1,15 @@
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Person, Question, Rule } from '../../src/index.js'
+import { type Person, parseEvent, type Question, type Rule } from '../../src/index.js'
 import { bench, dataOf, runToEnd } from '../support/bench.js'
 
 const write = (path: string, content = 'x') => ({ calls: [{ write_file: { path, content } }] })
 const command = (line: string) => ({ calls: [{ run_command: { command: line } }] })
 const done = { text: 'Done.' }
+/** What git calls a file with `SECRET=1` in it. */
+const BLOB = createHash('sha1').update('blob 9\0SECRET=1\n').digest('hex')
 
 function person(answer: 'allow' | 'deny', grant: Rule | null = null): Person & { asked: Question[] } {
   const asked: Question[] = []
@@ -142,6 +145,7 @@ describe('what an agent may not do', () => {
     ],
     ['a diff of it', { git_diff: { paths: ['.env'] } }],
     ['a diff of everything', { git_diff: {} }],
+    ['a diff of its blob', { git_diff: { ref: BLOB, paths: ['a.txt'] } }],
   ])('a file it may not read does not show in %s', async (_, call) => {
     const rules: Rule[] = [{ decision: 'deny', tool: 'read_file', pattern: '.env' }]
     const { retinue, cwd } = await bench(
@@ -213,6 +217,39 @@ describe('what an agent may not do', () => {
     expect(offered).toContain('read_file')
     for (const name of ['write_file', 'edit_file', 'run_command', 'git_commit', 'ask_user'])
       expect(offered).not.toContain(name)
+  })
+})
+
+describe('a person whose face is not well made', () => {
+  it.each([
+    ['a word', async () => 'no'],
+    ['an empty object', async () => ({})],
+    ['something else', async () => ({ answer: 'yes' })],
+    ['an error', async () => Promise.reject(new Error('boom'))],
+  ])('that answers with %s has not said yes, and the log can be read', async (_, permit) => {
+    const { retinue, cwd } = await bench({ root: [write('a.txt'), done] })
+    const somebody = { permit, answer: async () => null } as unknown as Person
+    const { events } = await runToEnd(retinue, { person: somebody })
+    expect(existsSync(join(cwd, 'a.txt'))).toBe(false)
+    for (const { type, version, at, data } of events) expect(parseEvent(type, version, at, data).ok).toBe(true)
+  })
+
+  it('that says only allow has said yes, once', async () => {
+    const { retinue } = await bench({ root: [write('a.txt'), done] })
+    const somebody = { permit: async () => ({ answer: 'allow' }), answer: async () => null } as unknown as Person
+    const { result, events } = await runToEnd(retinue, { person: somebody })
+    expect(result.files_changed).toEqual(['a.txt'])
+    expect(dataOf(events, 'permission.answered')).toEqual([
+      { call_id: 'c1', answer: 'allow', grant: null, by: 'person', note: null },
+    ])
+  })
+
+  it('that never answers does not keep a run from being cancelled', async () => {
+    const { retinue } = await bench({ root: [write('a.txt'), done] })
+    const silent: Person = { permit: () => new Promise(() => {}), answer: () => new Promise(() => {}) }
+    const run = retinue.run({ task: 'x', person: silent })
+    for await (const event of run) if (event.type === 'permission.asked') run.cancel('enough')
+    expect((await run.result()).outcome).toBe('cancelled')
   })
 })
 

@@ -1,11 +1,9 @@
-import { resolve } from 'node:path'
 import { diagnose } from '../../index.js'
-import type { StoreOptions } from '../open.js'
+import { placeOf, type StoreOptions } from '../open.js'
 import { paintFor } from '../style.js'
 
 export async function doctor(options: StoreOptions & { json?: boolean }): Promise<number> {
-  const store = options.store === undefined ? {} : { store: resolve(options.store) }
-  const findings = await diagnose({ cwd: resolve(options.cwd ?? '.'), env: process.env, ...store })
+  const findings = await diagnose({ ...placeOf(options), env: process.env })
   const failed = findings.some(({ state }) => state === 'problem')
   if (options.json) {
     process.stdout.write(`${JSON.stringify(findings)}\n`)

@@ -15,6 +15,16 @@ export type RunFlags = StoreOptions &
     resume?: string
   }
 
+/** What goes into the contract of a new run, and the names of it that people type. */
+const CONTRACT_FLAGS = {
+  model: '--model',
+  mode: '--mode',
+  permissionMode: '--permission-mode',
+  maxTurns: '--max-turns',
+  maxToolCalls: '--max-tool-calls',
+  timeout: '--timeout',
+}
+
 const COMMANDS = ['run', 'resume', 'runs', 'show', 'watch', 'cancel', 'replay', 'demo', 'doctor', 'init', 'help']
 
 export async function run(words: string[], flags: RunFlags): Promise<number> {
@@ -25,13 +35,12 @@ export async function run(words: string[], flags: RunFlags): Promise<number> {
       if (earlier.status === 'closed') {
         throw new RetinueError('input', `Run ${earlier.run_id} is closed. Give a task to go on with its session.`)
       }
-      const given = (['model', 'mode', 'permissionMode', 'maxTurns', 'maxToolCalls', 'timeout'] as const).filter(
-        (flag) => flags[flag] !== undefined,
-      )
+      const given = Object.entries(CONTRACT_FLAGS).filter(([flag]) => flags[flag as keyof RunFlags] !== undefined)
       if (given.length > 0) {
+        const names = given.map(([, name]) => name).join(', ')
         throw new RetinueError(
           'input',
-          `Run ${earlier.run_id} goes on under the contract it has: leave out ${given.join(', ')}, or give a task`,
+          `Run ${earlier.run_id} goes on under the contract it has: leave out ${names}, or give a task`,
         )
       }
       return resumeRun(retinue, earlier.run_id, flags)
