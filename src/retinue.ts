@@ -198,6 +198,7 @@ class LocalRetinue implements Retinue {
   async #session(session_id: string): Promise<{ messages: Message[]; calls: number }> {
     const [last] = await this.store.runs({ session_id, limit: 1 })
     if (!last) throw new RetinueError('not_found', `There is no session ${session_id} in this store`)
+    this.#belongsHere(last)
     if (last.status !== 'closed') {
       throw new RetinueError('held', `The last run of this session is not closed: retinue resume ${last.run_id}`)
     }

@@ -69,7 +69,10 @@ const DETAIL_LINES = 40
 
 /** Every line of it with a bar in front, so that nothing in it can pass for something that Retinue says. */
 function indented(detail: string, may_cut: boolean): string {
-  const lines = printable(detail).split('\n')
+  const width = Math.max(20, (process.stderr.columns ?? 80) - 6)
+  const lines = printable(detail)
+    .split('\n')
+    .flatMap((text) => text.match(new RegExp(`.{1,${width}}`, 'gu')) ?? [''])
   const most = may_cut ? DETAIL_LINES : lines.length
   const shown = lines.slice(0, most).map((text) => `  │ ${text}`)
   return [...shown, ...(lines.length > most ? [`  … and ${lines.length - most} more lines`] : [])].join('\n')

@@ -59,6 +59,20 @@ describe('at a terminal', () => {
     expect(existsSync(join(cwd, 'note.txt'))).toBe(false)
   })
 
+  it('shows a command whole before it asks, every line of it behind a bar', async () => {
+    const command = `echo ${'a'.repeat(300)} ; echo hidden`
+    const script = `agents:\n  root:\n    - calls:\n        - run_command: { command: ${JSON.stringify(`${command}\n# second line`)} }\n    - text: Done.\n`
+    const terminal = start(makeProject({ 's.yaml': script }))
+    await terminal.shows('No, and say why')
+    const shown = terminal
+      .screen()
+      .split('\n')
+      .filter((line) => line.startsWith('  │ '))
+      .map((line) => line.slice(4))
+      .join('')
+    expect(shown.replace(/\s/g, '')).toContain(`${command}# second line`.replace(/\s/g, ''))
+  })
+
   it('is cancelled by Ctrl-C while it asks', async () => {
     const cwd = makeProject({ 's.yaml': SCRIPT })
     const terminal = start(cwd)

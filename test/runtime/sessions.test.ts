@@ -123,6 +123,16 @@ describe('a run of another folder', () => {
   })
 })
 
+describe('a session of another folder', () => {
+  it('does not go on here', async () => {
+    const { retinue, model } = await bench({ root: [{ text: 'One.' }] })
+    const { result } = await runToEnd(retinue)
+    const elsewhere = await createRetinue({ cwd: makeProject({}), store: retinue.store, models: modelsOf(model) })
+    const { session_id } = result
+    await expect(elsewhere.run({ task: 'x', session_id }).result()).rejects.toMatchObject({ code: 'input' })
+  })
+})
+
 describe('closing', () => {
   it('lets go of what is at work, so that it can be resumed', async () => {
     const { retinue } = await bench({ root: [{ text: 'late', delay_ms: 60_000 }] })
