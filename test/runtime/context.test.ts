@@ -57,6 +57,16 @@ describe('a conversation that grows too long', () => {
     expect(await retinue.replay(result.run_id)).toMatchObject({ ok: true })
   })
 
+  it('is made to fit for the last report too', async () => {
+    const calls = ['a.txt', 'b.txt', 'c.txt', 'd.txt', 'e.txt'].map((path) => ({ read_file: { path } }))
+    const { retinue, model } = await bench({ root: { steps: [{ calls }], report: [{ text: 'So far.' }] } }, { files })
+    const { result, events } = await runToEnd(retinue, { budget: { turns: 1, context_tokens: 6000 } })
+    expect(result).toMatchObject({ outcome: 'budget_exceeded', cause: 'turns', text: 'So far.' })
+    for (const { estimated_tokens } of dataOf(events, 'model.requested'))
+      expect(estimated_tokens).toBeLessThanOrEqual(6000)
+    model.assertAllUsed()
+  })
+
   it('ends openly when even a summary cannot make it small enough', async () => {
     const { retinue } = await bench({ root: [{ text: 'never' }] })
     const { result } = await runToEnd(retinue, { task: 'word '.repeat(5000), budget: { context_tokens: 3000 } })

@@ -62,6 +62,31 @@ describe('a call that asks', () => {
     expect(somebody.asked.map(({ summary }) => summary)).toEqual(['run echo a 1', 'run echo b', 'run echo a 3; echo b'])
   })
 
+  it('is asked each time where a rule says so, whatever was granted', async () => {
+    const grant: Rule = { decision: 'allow', tool: 'run_command', pattern: 'echo a *' }
+    const rules: Rule[] = [{ decision: 'ask', tool: 'run_command', pattern: 'echo a *' }]
+    const { retinue } = await bench({ root: [command('echo a 1'), command('echo a 2'), done] }, { settings: { rules } })
+    const somebody = person('allow', grant)
+    await runToEnd(retinue, { person: somebody })
+    expect(somebody.asked.map(({ grantable }) => grantable)).toEqual([false, false])
+  })
+
+  it('is not asked at all in a run whose contract has nobody to ask, also when it is resumed before a person', async () => {
+    const { retinue, cwd } = await bench({
+      root: [{ calls: [{ list_dir: {} }] }, { ...write('a.txt'), delay_ms: 200 }, done],
+    })
+    const run = retinue.run({ task: 'x' })
+    let requests = 0
+    for await (const event of retinue.follow(run.run_id))
+      if (event.type === 'model.requested' && ++requests === 2) break
+    run.leave('later')
+    await run.result().catch(() => {})
+    const somebody = person('allow')
+    await retinue.resume(run.run_id, { person: somebody }).result()
+    expect(somebody.asked).toEqual([])
+    expect(existsSync(join(cwd, 'a.txt'))).toBe(false)
+  })
+
   it('is allowed or denied by rules without asking', async () => {
     const rules: Rule[] = [
       { decision: 'allow', tool: 'write_file', pattern: 'docs/**' },

@@ -164,6 +164,13 @@ describe('a run that was left', () => {
     expect(model.requests).toHaveLength(3)
   })
 
+  it('is left also when it was told so before it had begun', async () => {
+    const { retinue } = await bench({ root: [{ text: 'late', delay_ms: 60_000 }] })
+    const run = retinue.run({ task: 'Wait' })
+    run.leave('changed my mind')
+    await expect(run.result()).rejects.toMatchObject({ code: 'abandoned' })
+  })
+
   it('is respected while somebody works on it', async () => {
     const { retinue } = await bench({ root: [{ text: 'late', delay_ms: 60_000 }] })
     const run = retinue.run({ task: 'Wait' })
