@@ -8,7 +8,6 @@ import {
   type PendingCall,
   type Purpose,
   permits,
-  personAnswerSchema,
   type ToolCallPart,
   type Usage,
 } from '../domain/index.js'
@@ -17,26 +16,19 @@ import type { AnswerPart, Model, ModelAnswer } from '../models/index.js'
 import type { Store } from '../store/index.js'
 import {
   callTools,
-  type PersonAnswer,
   type Pipeline,
-  type Question,
   recoverCall,
   resolveToolName,
   type ToolContext,
   type ToolLimits,
   type ToolRegistry,
 } from '../tools/index.js'
+import { askPermission, askQuestion, type Person } from './asking.js'
 import { messagesToSummarize } from './compaction.js'
 import { type Action, decide, exceededMessage } from './decide.js'
 import { AbandonedError, type Recorder } from './recorder.js'
 import { buildRequest, type Material, requestDigest } from './request.js'
 import { estimateMessage, estimateRequest } from './tokens.js'
-
-/** Whoever sits in front of the run. Every method may answer null: nobody is there. */
-export interface Person {
-  permit(question: Question, signal: AbortSignal): Promise<PersonAnswer | null>
-  answer(question: { text: string; options: string[] }, signal: AbortSignal): Promise<string | null>
-}
 
 /** What somebody who watches gets to see before it is an event. Nothing depends on it. */
 export type Delta =
@@ -274,7 +266,7 @@ export class AgentLoop {
       record: (type, data) => recorder.record(type, data),
       commit: () => recorder.commit(),
       commitSoon: () => recorder.commitSoon(),
-      ask: (question) => this.#pause(() => this.#permit(question)),
+      ask: (question) => this.#pause(() => askPermission(place.person, question, this.#stop.signal)),
       keepOutput: (text) => {
         const bytes = Buffer.from(text)
         const digest = place.digest(text)
@@ -294,34 +286,6 @@ export class AgentLoop {
     }
   }
 
-  /** A face that fails to ask, or whose answer cannot be understood, has not got a yes. */
-  async #permit(question: Question): Promise<PersonAnswer | null> {
-    const no = (note: string): PersonAnswer => ({ answer: 'deny', grant: null, by: 'nobody', note })
-    try {
-      const answer = await this.#unlessStopped(() => this.place.person.permit(question, this.#stop.signal))
-      if (answer === null || answer === undefined) return null
-      const understood = personAnswerSchema.safeParse(answer)
-      return understood.success ? understood.data : no('the answer to the question was not understood')
-    } catch (error) {
-      return no(`asking failed: ${String(error)}`)
-    }
-  }
-
-  async #answer(question: { text: string; options: string[] }): Promise<string | null> {
-    const answer = await this.#unlessStopped(() => this.place.person.answer(question, this.#stop.signal))
-    return typeof answer === 'string' ? answer : null
-  }
-
-  /** A person who does not answer must not keep a run from being stopped. */
-  #unlessStopped<T>(ask: () => Promise<T>): Promise<T | null> {
-    const { signal } = this.#stop
-    const stopped = new Promise<null>((resolve) => {
-      if (signal.aborted) resolve(null)
-      signal.addEventListener('abort', () => resolve(null), { once: true })
-    })
-    return Promise.race([ask(), stopped])
-  }
-
   #toolContext(): ToolContext {
     const { place } = this
     const { agent_id, contract } = this.memory
@@ -339,7 +303,7 @@ export class AgentLoop {
         return verdict.decision === 'allow'
       },
       readOutput: (call_id) => this.#readOutput(call_id),
-      askPerson: (question) => this.#pause(() => this.#answer(question)),
+      askPerson: (question) => this.#pause(() => askQuestion(place.person, question, this.#stop.signal)),
       onProgress: (text) => this.#show({ type: 'progress', agent_id, text }),
     }
   }

@@ -1,4 +1,5 @@
 export * from './agent.js'
+export type { Person } from './asking.js'
 export * from './history.js'
 export * from './load.js'
 export * from './prompt.js'
