@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 
-/** Keeps the list of groups it is told about, and kills them when its input ends. */
+/** Keeps the list of groups it is started with or told about, and kills them when its input ends. */
 const WATCHER = `
-groups=' '
+groups=" $* "
 while read -r op group; do
   case $op in
     +) groups="$groups$group " ;;
@@ -26,8 +26,7 @@ export class Leash {
   /** False when nobody can watch; the command must not go on then. */
   async hold(group: number): Promise<boolean> {
     this.#groups.add(group)
-    if (this.#watcher) return this.#tell(`+ ${group}\n`)
-    return this.#start()
+    return this.#watcher ? this.#tell(`+ ${group}\n`) : this.#start()
   }
 
   release(group: number): void {
@@ -42,9 +41,10 @@ export class Leash {
     this.#watcher = null
   }
 
-  #start(): Promise<boolean> {
+  /** A new watcher has the list from its first moment: this process may be gone before it could say a word. */
+  #start(): boolean {
     // Named so that whoever kills this process by name does not kill the watcher with it.
-    const watcher = spawn('/bin/sh', ['-c', WATCHER, 'leash'], {
+    const watcher = spawn('/bin/sh', ['-c', WATCHER, 'leash', ...[...this.#groups].map(String)], {
       cwd: '/',
       env: {},
       detached: true,
@@ -54,12 +54,12 @@ export class Leash {
     const lost = () => {
       if (this.#watcher !== watcher) return
       this.#watcher = null
-      if (watcher.pid !== undefined && this.#groups.size > 0) void this.#start()
+      if (watcher.pid !== undefined && this.#groups.size > 0) this.#start()
     }
     watcher.once('exit', lost).once('error', lost)
     watcher.stdin?.on('error', () => {})
     watcher.unref()
-    return this.#tell([...this.#groups].map((group) => `+ ${group}\n`).join(''))
+    return watcher.pid !== undefined
   }
 
   /** Resolves when the words are in the pipe, from where they reach the watcher whatever happens to this process. */
