@@ -15,6 +15,11 @@ import {
 /** A bound that keeps matching cheap, and that no honest pattern comes near. */
 const globSchema = z.string().max(500)
 
+/** Narrowest first. `tools`: the tools that are there for it reach the network, commands do not. */
+export const NETWORKS = ['none', 'tools', 'all'] as const
+export const networkSchema = z.enum(NETWORKS)
+export type Network = z.infer<typeof networkSchema>
+
 /**
  * What an agent may do, as a value. Lists of names and single values intersect directly. Path globs and rules are
  * kept as layers: a call must be permitted by every layer, so the intersection of two authorities is the
@@ -28,15 +33,18 @@ export const authoritySchema = z.strictObject({
   read_paths: z.array(z.array(globSchema)).min(1),
   write_paths: z.array(z.array(globSchema)).min(1),
   rules: z.array(ruleLayerSchema).min(1),
-  network: z.enum(['none', 'all']),
+  network: networkSchema,
   can_ask_person: z.boolean(),
   can_spawn_children: z.boolean(),
   max_delegation_depth: z.int().min(0),
 })
 export type Authority = z.infer<typeof authoritySchema>
 
-/** What a tool does to the world. It decides how a mode treats a call and whether calls may run side by side. */
-export const effectSchema = z.enum(['read', 'write', 'execute', 'ask_person'])
+/**
+ * What a tool does to the world. It decides how a mode treats a call and whether calls may run side by side. `fetch`
+ * gets something from outside, `external` does something outside that nobody here sees.
+ */
+export const effectSchema = z.enum(['read', 'write', 'execute', 'fetch', 'external', 'ask_person'])
 export type Effect = z.infer<typeof effectSchema>
 
 export const accessSchema = z.enum(['read', 'write'])
@@ -51,6 +59,8 @@ export type Call = {
   commands?: readonly (readonly string[])[] | null
   /** Whether the command would run inside a sandbox. */
   sandboxed?: boolean
+  /** Address without scheme (`example.org/docs/a`), of a call that reaches outside. */
+  address?: string
 }
 
 /** `by`: whether a rule, the mode or the contract itself decided. A person's grant can only answer for the mode. */
@@ -72,7 +82,7 @@ export function intersect(a: Authority, b: Authority): Authority {
     read_paths: distinct([...a.read_paths, ...b.read_paths]),
     write_paths: distinct([...a.write_paths, ...b.write_paths]),
     rules: distinct([...a.rules, ...b.rules]),
-    network: a.network === 'none' || b.network === 'none' ? 'none' : 'all',
+    network: NETWORKS[Math.min(NETWORKS.indexOf(a.network), NETWORKS.indexOf(b.network))] as Network,
     can_ask_person: a.can_ask_person && b.can_ask_person,
     can_spawn_children: a.can_spawn_children && b.can_spawn_children,
     max_delegation_depth: Math.min(a.max_delegation_depth, b.max_delegation_depth),
@@ -88,6 +98,9 @@ export function permits(authority: Authority, call: Call): Verdict {
       ? { decision: 'allow', reason: 'a person can be asked', rule: 'can_ask_person', by: 'contract' }
       : deny('no person can be asked', 'can_ask_person')
   }
+  if (call.address !== undefined && authority.network === 'none') {
+    return deny('this agent has no network', 'network')
+  }
   for (const { path, access } of call.paths) {
     if (access === 'write' && isProtected(path)) return deny(`${path} belongs to git or Retinue`, 'protected')
     for (const layer of access === 'write' ? authority.write_paths : authority.read_paths) {
@@ -99,7 +112,15 @@ export function permits(authority: Authority, call: Call): Verdict {
       }
     }
   }
-  return authority.rules.map((layer) => judge(layer, call)).reduce(narrowerVerdict)
+  const verdict = authority.rules.map((layer) => judge(layer, call)).reduce(narrowerVerdict)
+  return authority.mode === 'dangerous' ? verdict : narrowerVerdict(verdict, unfenced(call) ?? verdict)
+}
+
+/** A rule in a file is nobody's yes to a command with all of a person's rights; only a person's own answer is. */
+function unfenced(call: Call): Verdict | null {
+  if (call.sandboxed !== false) return null
+  const reason = 'there is no sandbox here: it would run with all the rights you have'
+  return { decision: 'ask', reason, rule: 'sandbox', by: 'mode' }
 }
 
 function judge(layer: RuleLayer, call: Call): Verdict {
@@ -142,6 +163,7 @@ function subjects(call: Call): Subject[] {
   if (call.commands !== undefined) {
     return (call.commands ?? [null]).map((argv) => ({ tool: call.tool, argv }))
   }
+  if (call.address !== undefined) return [{ tool: call.tool, path: call.address }]
   if (call.paths.length > 0) return call.paths.map(({ path }) => ({ tool: call.tool, path }))
   return [{ tool: call.tool }]
 }
@@ -154,10 +176,19 @@ function modeVerdict(mode: Mode, call: Call): Verdict {
     by: 'mode',
   })
   if (call.effect === 'read' || mode === 'dangerous') return verdict('allow', `${mode} mode`)
-  if (mode === 'plan') return verdict('deny', 'plan mode changes nothing')
+  if (mode === 'plan' && call.effect !== 'fetch') return verdict('deny', 'plan mode changes nothing')
   if (mode === 'auto' && (call.effect === 'write' || call.sandboxed === true)) return verdict('allow', 'auto mode')
-  const what = call.effect === 'write' ? 'writes' : 'commands'
-  return verdict('ask', `${what} ask in ${mode} mode${mode === 'auto' ? ' without a sandbox' : ''}`)
+  const without = mode === 'auto' && call.effect === 'execute' ? ' without a sandbox' : ''
+  return verdict('ask', `${WHAT[call.effect]} ask in ${mode} mode${without}`)
+}
+
+const WHAT: Record<Effect, string> = {
+  read: 'reads',
+  write: 'writes',
+  execute: 'commands',
+  fetch: 'requests to the network',
+  external: 'tools of other programs',
+  ask_person: 'questions',
 }
 
 function narrowerVerdict(a: Verdict, b: Verdict): Verdict {

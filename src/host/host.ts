@@ -2,6 +2,8 @@
 export interface Host {
   readonly clock: Clock
   readonly processes: Processes
+  readonly servers: Servers
+  readonly http: Http
   readonly identity: Identity
   /** The person's home folder. */
   readonly home: string
@@ -31,7 +33,8 @@ export interface Identity {
 
 export type HostFacts = {
   platform: string
-  sandbox: { kind: 'none'; reason: string }
+  /** `none`: commands cannot be fenced in here, and `reason` says what is missing. */
+  sandbox: { kind: 'bubblewrap' | 'none'; reason: string }
   git_version: string | null
 }
 
@@ -106,11 +109,28 @@ export type SearchQuery = {
 }
 export type SearchMatch = { path: string; line: number; text: string; is_context: boolean }
 
+/**
+ * What stands around a command: everything is read-only but what may be written below `root`, the home folder and
+ * other places of secrets are hidden, and so is everything below `root` that may not be read. Git's and Retinue's own
+ * files are never writable. Globs are those of the contract, in layers: what every layer matches.
+ */
+export type Fence = {
+  /** Absolute and real. */
+  root: string
+  write_paths: readonly (readonly string[])[]
+  read_paths: readonly (readonly string[])[]
+  /** Globs of what is hidden whatever the layers say. */
+  hidden: readonly string[]
+  network: boolean
+}
+
 export type CommandSpec = {
   /** A shell command line, or a program with arguments that no shell sees. */
   command: string | readonly string[]
   /** Absolute. */
   cwd: string
+  /** Absent: it runs with all the rights of this process. Where the fence cannot be put up, it does not run. */
+  fence?: Fence
   /** Added to the allow-listed environment. */
   env?: Record<string, string>
   stdin?: string
@@ -141,6 +161,56 @@ export type CommandResult = {
 export interface Processes {
   /** Runs it in a process group of its own. When it resolves, nothing of that group is left. Never rejects. */
   run(spec: CommandSpec): Promise<CommandResult>
+}
+
+export type ServerSpec = {
+  /** A program with arguments; no shell sees it. */
+  command: readonly string[]
+  /** Absolute. */
+  cwd: string
+  /** Added to the allow-listed environment. */
+  env?: Record<string, string>
+}
+
+/** A process that is talked to for as long as it is wanted. It does not outlive this one, whatever happens to it. */
+export interface Server {
+  /** Bytes for its stdin. Resolves when they are taken; false when it is gone. */
+  write(text: string): Promise<boolean>
+  onStdout(listener: (chunk: Uint8Array) => void): void
+  /** The end of what it said on stderr, bounded. */
+  stderr(): string
+  /** Resolves once, when it has ended. */
+  readonly ended: Promise<{ code: number | null; signal: string | null }>
+  /** Ends it with everything it started: asks, then kills. */
+  stop(): Promise<void>
+}
+
+export interface Servers {
+  start(spec: ServerSpec): Promise<{ ok: true; server: Server } | { ok: false; message: string }>
+}
+
+export type HttpFault = 'bad_url' | 'forbidden_address' | 'too_large' | 'too_many_redirects' | 'timeout' | 'aborted' | 'network'
+
+export type HttpRequest = {
+  url: string
+  method?: 'GET' | 'POST'
+  headers?: Record<string, string>
+  body?: string
+  timeout_ms: number
+  max_bytes: number
+  signal?: AbortSignal
+  /** Hosts (`name` or `name:port`) that may be on this machine or in a private network. All others may not. */
+  allow_private?: readonly string[]
+}
+
+/** HTTP for tools. Every address is checked when it is connected to, also after redirects. Never rejects. */
+export interface Http {
+  fetch(
+    request: HttpRequest,
+  ): Promise<
+    | { ok: true; url: string; status: number; headers: Record<string, string>; body: Uint8Array; truncated: boolean }
+    | Fault<HttpFault>
+  >
 }
 
 export type GitFault = 'not_a_repository' | 'git_missing' | 'nothing_to_commit' | 'failed'

@@ -19,8 +19,17 @@ export type ModelAnswer =
       parts: AnswerPart[]
       finish_reason: FinishReason
       usage: Usage
+      /** What it cost by the price table; null or absent: nobody knows. */
+      cost_usd?: number | null
+      /** `provider/model` of the member of a pool that answered. */
+      answered_by?: string
+      /** Members of a pool that were asked before it and gave nothing. */
+      fell_over?: FellOver[]
     }
   | ModelError
+
+/** A member of a pool that was passed over, and why. */
+export type FellOver = { model: string; code: ModelError['code']; message: string }
 
 /** Who asks, and why. The scripted model matches on it; providers never see it. */
 export type Caller = {
@@ -45,6 +54,8 @@ export interface Model {
   readonly name: string
   /** Tokens one request may have; null when nobody knows. */
   readonly window: number | null
+  /** What usage costs in US dollars. Absent: nobody knows, so that no limit on cost can be held. */
+  readonly price?: (usage: Usage) => number
   generate(request: ModelRequest, options: GenerateOptions): Promise<ModelAnswer>
 }
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Access, Effect, ToolLimits, Witness } from '../domain/index.js'
-import type { Processes, Repository, Workspace } from '../host/index.js'
+import type { Fence, Http, Processes, Repository, Workspace } from '../host/index.js'
 
 export type { ToolLimits }
 
@@ -19,6 +19,9 @@ export const DEFAULT_LIMITS: ToolLimits = {
 export type ToolContext = {
   workspace: Workspace
   processes: Processes
+  /** What stands around commands; null where there is no sandbox. The pipeline has then asked for exactly that. */
+  fence: Fence | null
+  http: Http
   /** null where the workspace is in no git repository. */
   repository: () => Promise<Repository | null>
   limits: ToolLimits
@@ -42,8 +45,10 @@ export type Plan = {
   /** All of what is going to happen, where one line cannot say it: the command, the change. Shown to the person too. */
   detail?: string
   paths: { path: string; access: Access }[]
-  /** A shell command line, for run_command. */
+  /** A shell command line that will be run. */
   command?: string
+  /** Address without scheme (`example.org/docs/a`) of what is reached outside. */
+  address?: string
   witness?: Witness
 }
 
