@@ -14,7 +14,7 @@ function finished(at: number): NewEvent {
 function created(at: number): NewEvent {
   const sandbox = { kind: 'none', reason: '' }
   const data = { session_id: 's', task: 't', workspace_root: '/', retinue_version: '0', platform: '', sandbox }
-  return { type: 'run.created', version: 1, at, data }
+  return { type: 'run.created', version: 1, at, data: { ...data, mcp_servers: [], notes: [] } }
 }
 
 /** The same two rows in a transaction, with nothing checked, chained or projected. */

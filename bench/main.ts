@@ -6,6 +6,7 @@ import { bareAppends, ourAppends } from './appends.js'
 import { bare, type LoopCase, ours } from './loop.js'
 import { median, type Sample } from './measure.js'
 import { bytesPerIdleAgent } from './memory.js'
+import { sandboxTimes } from './sandbox.js'
 import { timeToEnd, timeToFirstRequest } from './start.js'
 
 /** Everything is measured in one run, and compared only within it: the machine is shared and noisy. */
@@ -106,7 +107,20 @@ async function starts(): Promise<void> {
   )
 }
 
+async function sandbox(): Promise<void> {
+  const { plain_ms, bwrap_ms, fenced_ms } = await sandboxTimes()
+  row('a command, plain', `${plain_ms.toFixed(1)} ms`, '', '')
+  row('the same in a bare bwrap', `${bwrap_ms.toFixed(1)} ms`, '', '')
+  row(
+    'the same in the sandbox, 2,000 files',
+    `${fenced_ms.toFixed(1)} ms`,
+    `${(fenced_ms / bwrap_ms).toFixed(2)} × bwrap`,
+    '≤ 2 ×',
+  )
+}
+
 try {
+  await sandbox()
   await loops()
   await appends()
   await starts()

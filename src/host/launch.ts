@@ -13,9 +13,22 @@ export const START_FD = 3
 
 const WAIT_FOR_START = `read -r _ <&${START_FD} && exec "$@" ${START_FD}<&-`
 
+export type Launch = { file: string; args: string[] }
+
 /** What to spawn for a command that must not do anything before it is held by the leash. */
-export function leashed(argv: readonly string[]): { file: string; args: string[] } {
+export function leashed(argv: readonly string[]): Launch {
   return { file: '/bin/sh', args: ['-c', WAIT_FOR_START, 'sh', ...argv] }
+}
+
+/** Where bubblewrap tells what it started, and where it gets the filter for system calls. */
+export const STATUS_FD = 4
+export const FILTER_FD = 5
+
+const SAY_READY_AND_WAIT = `echo >&${START_FD} && read -r _ <&${START_FD} && exec "$@" ${START_FD}<&- ${STATUS_FD}<&- ${FILTER_FD}<&-`
+
+/** The same inside a fence: it says when the fence stands, and starts when that was seen to be true. */
+export function fenced(argv: readonly string[], fence: { bwrap: string; args: readonly string[] }): Launch {
+  return { file: fence.bwrap, args: [...fence.args, '--', '/bin/sh', '-c', SAY_READY_AND_WAIT, 'sh', ...argv] }
 }
 
 /**

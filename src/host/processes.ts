@@ -1,15 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync } from 'node:fs'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { performance } from 'node:perf_hooks'
 import { LONGEST_TIMER_MS } from './clock.js'
 import { CommandOutput } from './command-output.js'
 import { commandEnvironment } from './environment.js'
 import { endGroup, signalGroup } from './group.js'
-import type { CommandResult, CommandSpec, Processes } from './host.js'
-import { argvOf, findProgram, leashed, START_FD } from './launch.js'
+import type { CommandResult, CommandSpec, Fence, Processes } from './host.js'
+import { inheritedDescriptors } from './inherited.js'
+import { argvOf, FILTER_FD, fenced, findProgram, type Launch, leashed, START_FD } from './launch.js'
 import { Leash } from './leash.js'
 import { closePipe, type Pipe, Pipes, readPipe } from './pipes.js'
+import { Fences, type Raised } from './sandbox/fences.js'
+import { fenceStands, notStanding } from './sandbox/handshake.js'
 
 /** Between asking a command to end and ending it. */
 const GRACE_MS = 500
@@ -22,13 +25,20 @@ type Ready = { argv: string[]; env: Record<string, string> }
 type Failed = { ok: false; message: string }
 type Ending = { code: number | null; signal: string | null }
 type Stopped = 'timeout' | 'aborted'
+type Shared = { pipes: Pipes; leash: Leash; fences: Fences; inherited: readonly number[] }
+/** The group that was started, and inside a fence also the one that the command itself is in. */
+type Groups = { outer: number; inner: number | null }
 
 /** What commands share is kept ready between them, but not for ever: a host that nobody uses holds nothing. */
 const IDLE_MS = 10_000
 
 export function createProcesses(idle_ms = IDLE_MS): Processes {
-  const pipes = new Pipes()
-  const leash = new Leash()
+  const shared: Shared = {
+    pipes: new Pipes(),
+    leash: new Leash(),
+    fences: new Fences(),
+    inherited: inheritedDescriptors(),
+  }
   let running = 0
   let idle: NodeJS.Timeout | undefined
   return {
@@ -36,12 +46,12 @@ export function createProcesses(idle_ms = IDLE_MS): Processes {
       running++
       clearTimeout(idle)
       try {
-        return await runOne(spec, pipes, leash)
+        return await runOne(spec, shared)
       } finally {
         if (--running === 0) {
           idle = setTimeout(() => {
-            leash.rest()
-            pipes.closeSpare()
+            shared.leash.rest()
+            shared.pipes.closeSpare()
           }, idle_ms).unref()
         }
       }
@@ -49,40 +59,87 @@ export function createProcesses(idle_ms = IDLE_MS): Processes {
   }
 }
 
-async function runOne(spec: CommandSpec, pipes: Pipes, leash: Leash): Promise<CommandResult> {
+/** How a command ended, and what it said. */
+type Outcome = { status: CommandResult['status']; ending?: Ending | null; message?: string; output?: CommandOutput }
+
+async function runOne(spec: CommandSpec, shared: Shared): Promise<CommandResult> {
   const started = performance.now()
-  const output = new CommandOutput(spec.max_output_bytes, spec.onOutput)
-  const finish = (status: CommandResult['status'], ending?: Ending | null, message?: string): CommandResult => ({
+  const ready = await prepare(spec)
+  const { status, ending, message, output } = !ready.ok
+    ? failed(ready.message)
+    : spec.fence
+      ? await runFenced(spec.fence, ready, spec, shared)
+      : await runOnce({ ...leashed(ready.argv), env: ready.env }, null, spec, shared)
+  return {
     status,
     exit_code: ending?.code ?? null,
     signal: ending?.signal ?? null,
-    ...output.read(),
+    ...(output ?? new CommandOutput(0, undefined)).read(),
     duration_ms: Math.round(performance.now() - started),
     message: message ?? null,
-  })
+  }
+}
 
-  const ready = await prepare(spec)
-  if (!ready.ok) return finish('failed', null, ready.message)
+/** How often a fence is put up anew when others change the files while that is done. */
+const MAX_TRIES = 5
+
+async function runFenced(fence: Fence, ready: Ready, spec: CommandSpec, shared: Shared): Promise<Outcome> {
+  for (let tries = 1; ; tries++) {
+    const raised = await shared.fences.raise(fence, spec.cwd, ready.env).catch((error: Error) => failed(error.message))
+    if (!('ok' in raised)) return raised
+    if (!raised.ok) return failed(raised.message)
+    try {
+      const outcome = await runOnce({ ...fenced(ready.argv, raised), env: raised.env }, raised, spec, shared)
+      if (!('again' in outcome)) return outcome
+      if (tries >= (outcome.again === 'changed' ? MAX_TRIES : 3)) return failed(outcome.message ?? '')
+      if (outcome.again === 'broken') shared.fences.forget()
+    } finally {
+      raised.release()
+    }
+  }
+}
+
+/** `again`: the fence did not stand, so the command was not started, and it may be tried once more. */
+async function runOnce(
+  ready: Launch & { env: Record<string, string> },
+  fence: Raised | null,
+  spec: CommandSpec,
+  { pipes, leash, inherited }: Shared,
+): Promise<Outcome | (Outcome & { again: 'broken' | 'changed' })> {
+  let isStarted = fence === null
+  // Before the command starts, only the fence has something to say.
+  const output = new CommandOutput(spec.max_output_bytes, (chunk) => isStarted && spec.onOutput?.(chunk))
   const ends = await takeBoth(pipes)
   if (spec.signal?.aborted) {
     if (ends) for (const pipe of ends) closePipe(pipe)
-    return finish('aborted')
+    return { status: 'aborted' }
   }
-  const launched = await launch(ready, spec, ends, output)
-  if (!launched.ok) return finish('failed', null, launched.message)
+  const launched = await launch(ready, { fence, inherited }, spec, ends, output)
+  if (!launched.ok) return failed(launched.message)
 
-  const { child, group } = launched
-  const settled = settle(child, group, spec)
-  const held = await leash.hold(group)
-  if (held) start(child)
-  else signalGroup(group, 'SIGKILL')
+  const { child } = launched
+  const groups: Groups = { outer: launched.group, inner: null }
+  const settled = settle(child, groups, spec)
+  const held = await leash.hold(groups.outer)
+  const standing = fence ? await Promise.race([fenceStands(child, fence, groups), settled.then(() => null)]) : true
+  isStarted = held && standing === true
+  if (isStarted) endPipe(child, START_FD, '\n')
+  else signalAll(groups, 'SIGKILL')
   const { ending, stopped } = await settled
-  await endGroup(group)
-  leash.release(group)
+  await endGroup(groups.outer)
+  // What is inside a fence ends with its first process, wherever it has gone; that one is in this group.
+  if (groups.inner !== null) await endGroup(groups.inner)
+  leash.release(groups.outer)
   await output.drain(DRAIN_MS)
   for (const stream of child.stdio) stream?.destroy()
-  if (!held) return finish('failed', null, 'it could not be started so that it ends when Retinue does')
-  return finish(stopped ?? (ending?.signal ? 'signalled' : 'exited'), ending)
+  if (!held) return failed('it could not be started so that it ends when Retinue does')
+  if (stopped) return { status: stopped, ending, ...(isStarted && { output }) }
+  if (!isStarted) return notStanding(standing === null ? output.read().output : standing)
+  return { status: ending?.signal ? 'signalled' : 'exited', ending, output }
+}
+
+function failed(message: string): Outcome {
+  return { status: 'failed', message }
 }
 
 async function prepare(spec: CommandSpec): Promise<({ ok: true } & Ready) | Failed> {
@@ -103,25 +160,34 @@ async function takeBoth(pipes: Pipes): Promise<[Pipe, Pipe] | null> {
 }
 
 async function launch(
-  { argv, env }: Ready,
+  { file, args, env }: Launch & { env: Record<string, string> },
+  { fence, inherited }: { fence: Raised | null; inherited: readonly number[] },
   spec: CommandSpec,
   ends: [Pipe, Pipe] | null,
   output: CommandOutput,
 ): Promise<{ ok: true; child: ChildProcess; group: number } | Failed> {
-  const { file, args } = leashed(argv)
   let child: ChildProcess | null = null
+  let nowhere: number | null = null
   try {
+    const stdio: StdioOptions = [
+      spec.stdin === undefined ? 'ignore' : 'pipe',
+      ends?.[0].write ?? 'pipe',
+      ends?.[1].write ?? 'pipe',
+      'pipe',
+      ...(fence ? (['pipe', 'pipe'] as const) : []),
+    ]
+    for (const fd of inherited) {
+      if (fd < stdio.length) continue
+      while (stdio.length < fd) stdio.push('ignore')
+      nowhere ??= openSync('/dev/null', 'r')
+      stdio[fd] = nowhere
+    }
     child = spawn(file, args, {
       cwd: spec.cwd,
       env,
       // A session and a process group of its own, both named by its pid.
       detached: true,
-      stdio: [
-        spec.stdin === undefined ? 'ignore' : 'pipe',
-        ends?.[0].write ?? 'pipe',
-        ends?.[1].write ?? 'pipe',
-        'pipe',
-      ],
+      stdio,
     })
     if (child.pid === undefined) throw await new Promise((resolve) => child?.once('error', resolve))
   } catch (error) {
@@ -129,6 +195,7 @@ async function launch(
     for (const stream of child?.stdio ?? []) stream?.destroy()
     return { ok: false, message: `it could not be started: ${(error as Error).message}` }
   } finally {
+    if (nowhere !== null) closeSync(nowhere)
     if (ends) for (const pipe of ends) closeSync(pipe.write)
   }
   if (ends) {
@@ -141,18 +208,24 @@ async function launch(
   // A command that does not read what it is given is no error of ours.
   for (const stream of child.stdio) stream?.on('error', () => {})
   child.stdin?.end(spec.stdin)
+  if (fence) endPipe(child, FILTER_FD, fence.filter ?? '')
   return { ok: true, child, group: child.pid }
 }
 
-function start(child: ChildProcess): void {
-  const pipe = child.stdio[START_FD]
-  if (pipe && 'end' in pipe) pipe.end('\n')
+function endPipe(child: ChildProcess, fd: number, last: string | Buffer): void {
+  const pipe = child.stdio[fd as 3]
+  if (pipe && 'end' in pipe) pipe.end(last)
+}
+
+function signalAll({ outer, inner }: Groups, signal: NodeJS.Signals): void {
+  signalGroup(outer, signal)
+  if (inner !== null) signalGroup(inner, signal)
 }
 
 /** Waits for the command's own end, and brings it about when the time is up or nobody wants it any more. */
 function settle(
   child: ChildProcess,
-  group: number,
+  groups: Groups,
   { timeout_ms, signal }: CommandSpec,
 ): Promise<{ ending: Ending | null; stopped: Stopped | null }> {
   return new Promise((resolve) => {
@@ -162,9 +235,10 @@ function settle(
       stopped = reason
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
-      signalGroup(group, 'SIGTERM')
+      // The fence itself must not be asked: it would end at once, and with it everything inside.
+      signalGroup(groups.inner ?? groups.outer, 'SIGTERM')
       timer = setTimeout(() => {
-        signalGroup(group, 'SIGKILL')
+        signalAll(groups, 'SIGKILL')
         timer = setTimeout(() => done(null), GIVE_UP_MS)
       }, GRACE_MS)
     }

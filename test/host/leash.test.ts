@@ -67,7 +67,7 @@ it('ends a command when Retinue is killed without warning', async () => {
   expect(livingInSession(session)).toHaveLength(3)
   // With its whole group, as when a terminal is closed.
   process.kill(-(retinue.pid ?? 0), 'SIGKILL')
-  await until(() => livingInSession(session).length === 0, 2000)
+  await until(() => livingInSession(session).length === 0, 10_000)
 })
 
 it('does not start a command that it does not hold yet', async () => {
@@ -85,7 +85,7 @@ it('holds also after the watcher itself was killed', async () => {
   process.kill(watcher, 'SIGKILL')
   await until(() => ![0, watcher].includes(watcherOf(retinue.pid ?? 0)))
   retinue.kill('SIGKILL')
-  await until(() => livingInSession(session).length === 0, 2000)
+  await until(() => livingInSession(session).length === 0, 10_000)
 })
 
 it('lets go of everything when there is nothing to do, and takes it up again', async () => {
@@ -104,5 +104,5 @@ it('keeps nobody from ending, and does not stay behind', async () => {
   const { retinue } = await retinueRunning('echo $$')
   const watcher = watcherOf(retinue.pid ?? 0)
   expect(await once(retinue, 'exit')).toEqual([0, null])
-  if (watcher > 0) await until(() => livingInSession(watcher).length === 0, 2000)
+  if (watcher > 0) await until(() => livingInSession(watcher).length === 0, 10_000)
 })

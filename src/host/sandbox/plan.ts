@@ -1,0 +1,118 @@
+import type { Fence } from '../host.js'
+import { isInside } from '../paths.js'
+import { type Covered, type Machine, outermost } from './machine.js'
+
+/**
+ * One thing that is mounted. `own`: what is there anyway, at the same place. `empty`: an empty folder. `nothing`: a file
+ * that cannot be opened.
+ */
+export type Mount =
+  | { kind: 'own'; path: string; writable: boolean }
+  | { kind: 'empty'; path: string; writable: boolean }
+  | { kind: 'nothing'; path: string }
+
+/** What was found in the workspace and on the machine when a command was about to start. All paths are absolute. */
+export type View = {
+  machine: Machine
+  /** The outermost files and folders below the root that may be read, and written; the root itself where all may. */
+  readable: readonly string[]
+  writable: readonly string[]
+  /** What belongs to git or Retinue, and folders in which that cannot be told. */
+  protected: readonly string[]
+  /** Names of theirs at the root that are not taken, each held by an empty folder while the command runs. */
+  held: readonly string[]
+  hidden: readonly Covered[]
+  sockets: readonly string[]
+  /** Whether this bubblewrap can forbid user namespaces inside. */
+  forbids_namespaces: boolean
+}
+
+/** The mounts in the order in which they are made: a later one lies over an earlier one. */
+export function planMounts(fence: Fence, view: View): { outside: Mount[]; inside: Mount[] } {
+  const { root } = fence
+  const { machine } = view
+  const isBelow = (path: string) => path !== root && isInside(root, path)
+  const away = (path: string) => !isInside(root, path)
+  const whole = view.readable.includes(root)
+  const seen = (path: string) => view.readable.some((at) => isInside(at, path))
+  const writable = (path: string) => view.writable.some((at) => isInside(at, path))
+  const emptied = (path: string) => machine.emptied.some((at) => isInside(at, path))
+  const homeIsSeen = machine.homes.some(
+    (home) => isInside(root, home) && !machine.emptied.some((at) => isBelow(at) && isInside(at, home)),
+  )
+  const visibleOutside = (path: string) =>
+    away(path) && (!emptied(path) || machine.tools.some((tool) => isInside(tool, path)))
+  const sockets = view.sockets.map((path): Covered => ({ path, kind: 'file' }))
+
+  const outside: Mount[] = [
+    ...machine.settings.map((path) => own(path, false)),
+    ...machine.levers.map((path): Mount => ({ kind: 'nothing', path })),
+    ...machine.emptied.filter(away).map((path) => empty(path, true)),
+    ...machine.tools.filter(away).map((path) => own(path, false)),
+    ...[...machine.secrets, ...sockets].filter(({ path }) => visibleOutside(path)).map(cover),
+  ]
+  const covered = [
+    ...view.hidden,
+    ...(homeIsSeen ? machine.home_secrets : []),
+    ...[...machine.secrets, ...sockets].filter(
+      ({ path }) => !machine.emptied.some((at) => isBelow(at) && isInside(at, path)),
+    ),
+  ].filter(({ path }) => isBelow(path) && seen(path))
+  const top = outermost([...new Set(covered.map(({ path }) => path))])
+  const inside: Mount[] = [
+    ...(whole
+      ? [own(root, view.writable.includes(root))]
+      : [empty(root, false), ...view.readable.map((path) => own(path, false))]),
+    ...view.writable.filter((path) => path !== root).map((path) => own(path, true)),
+    ...machine.emptied.filter(isBelow).map((path) => empty(path, true)),
+    ...outermost([...view.protected])
+      .filter((path) => isBelow(path) && writable(path))
+      .map((path) => own(path, false)),
+    ...view.held.map((path) => empty(path, false)),
+    ...top.map((path) => cover(covered.find((one) => one.path === path) as Covered)),
+    ...view.hidden.filter(({ path }) => visibleOutside(path)).map(cover),
+  ]
+  return { outside, inside }
+}
+
+/** What bubblewrap is told, up to the command itself. */
+export function bwrapArguments(fence: Fence, cwd: string, view: View): string[] {
+  const { outside, inside } = planMounts(fence, view)
+  return [
+    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
+    ...(fence.network ? [] : ['--unshare-net']),
+    ...(view.forbids_namespaces ? ['--disable-userns'] : []),
+    ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
+    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+    ...outside.flatMap((mount) =>
+      mount.kind === 'own' ? ['--ro-bind-try', mount.path, mount.path] : mountArguments(mount),
+    ),
+    ...view.machine.homes.filter((home) => !isInside(fence.root, home)).flatMap((home) => ['--dir', home]),
+    ...inside.flatMap(mountArguments),
+    // Made last, because the places of other mounts are made in it.
+    ...inside
+      .filter((mount) => mount.kind === 'empty' && !mount.writable)
+      .flatMap(({ path }) => ['--remount-ro', path]),
+    ...['--chdir', cwd],
+  ]
+}
+
+function mountArguments(mount: Mount): string[] {
+  const { path } = mount
+  if (mount.kind === 'own') return [mount.writable ? '--bind' : '--ro-bind', path, path]
+  if (mount.kind === 'empty') return ['--tmpfs', path]
+  // A device that is mounted without the right to use devices: whoever opens it is refused.
+  return ['--ro-bind', '/dev/null', path]
+}
+
+function own(path: string, writable: boolean): Mount {
+  return { kind: 'own', path, writable }
+}
+
+function empty(path: string, writable: boolean): Mount {
+  return { kind: 'empty', path, writable }
+}
+
+function cover({ path, kind }: Covered): Mount {
+  return kind === 'file' ? { kind: 'nothing', path } : empty(path, false)
+}
