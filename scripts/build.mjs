@@ -1,7 +1,7 @@
 // Builds dist/: the library with its dependencies left outside, and the command line with everything in it that can
 // be, because loading a hundred small files is what a start costs most. `--types` adds the declarations.
 import { execFileSync } from 'node:child_process'
-import { readFileSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
@@ -9,17 +9,23 @@ const root = new URL('..', import.meta.url)
 const path = (name) => fileURLToPath(new URL(name, root))
 const { version } = JSON.parse(readFileSync(path('package.json'), 'utf8'))
 
+/** `wasm`: where the parser of commands lies, seen from what is built. */
+const define = (wasm) => ({ RETINUE_VERSION: JSON.stringify(version), RETINUE_WASM: JSON.stringify(wasm) })
+
 const common = {
   bundle: true,
   platform: 'node',
   format: 'esm',
   target: 'node20',
   splitting: true,
-  define: { RETINUE_VERSION: JSON.stringify(version) },
   logLevel: 'warning',
 }
 
 rmSync(path('dist'), { recursive: true, force: true })
+mkdirSync(path('dist/wasm'), { recursive: true })
+for (const file of ['web-tree-sitter/web-tree-sitter.wasm', 'tree-sitter-bash/tree-sitter-bash.wasm']) {
+  copyFileSync(path(`node_modules/${file}`), path(`dist/wasm/${file.split('/')[1]}`))
+}
 await Promise.all([
   build({
     ...common,
@@ -29,6 +35,7 @@ await Promise.all([
       'testing-store': path('src/testing/store.ts'),
     },
     packages: 'external',
+    define: define('./wasm/'),
     outdir: path('dist'),
     sourcemap: true,
   }),
@@ -36,6 +43,7 @@ await Promise.all([
     ...common,
     entryPoints: { main: path('src/cli/main.ts') },
     external: ['libsql', '@vscode/ripgrep'],
+    define: define('../wasm/'),
     // Its CommonJS build, which node would take, loses its named exports when it is bundled and imported later.
     alias: { yaml: path('node_modules/yaml/browser/index.js') },
     outdir: path('dist/cli'),

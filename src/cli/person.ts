@@ -82,9 +82,16 @@ function indented(detail: string, may_cut: boolean): string {
 function grantFor({ tool, call, grantable }: Question): Rule | null {
   if (!grantable) return null
   if (call.commands === undefined) return { decision: 'allow', tool, pattern: null }
-  const [argv, ...more] = call.commands ?? []
-  if (!argv || more.length > 0) return null
-  return { decision: 'allow', tool, pattern: argv.length > 2 ? `${argv.slice(0, 2).join(' ')} *` : argv.join(' ') }
+  const all = call.commands ?? []
+  const alone = all.filter((part) => part.kind === 'write' || !part.rides)
+  const parts = alone.length > 0 ? alone : all
+  const [part] = parts
+  // A yes to several commands, to a file that is written or to what cannot be seen is a yes to this once.
+  if (parts.length !== 1 || part?.kind !== 'command' || part.hides || part.spelled.length > 0) return null
+  const shown = part.words.slice(0, 2)
+  // In a rule a star stands for more than itself, and a blank ends a word.
+  if (!shown.every((word) => typeof word === 'string' && /^[^\s*]+$/.test(word))) return null
+  return { decision: 'allow', tool, pattern: part.words.length > 2 ? `${shown.join(' ')} *` : shown.join(' ') }
 }
 
 function describeGrant({ tool, pattern }: Rule): string {

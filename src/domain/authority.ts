@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import type { CommandPart } from './commands.js'
 import { matchesAny } from './globs.js'
 import { type Mode, modeSchema, narrowerMode } from './modes.js'
+import { isProtected } from './protected.js'
 import {
   type Decision,
   formatRule,
@@ -55,23 +57,21 @@ export type Call = {
   tool: string
   effect: Effect
   paths: readonly { path: string; access: Access }[]
-  /** Every simple command in it as words; null when it could not be understood. Absent when it is not a command. */
-  commands?: readonly (readonly string[])[] | null
+  /** Every simple command and every write in it; null when it could not be understood. Absent when it is no command. */
+  commands?: readonly CommandPart[] | null
+  /** Why the command could not be understood. */
+  unclear?: string
   /** Whether the command would run inside a sandbox. */
   sandboxed?: boolean
   /** Address without scheme (`example.org/docs/a`), of a call that reaches outside. */
   address?: string
+  /** The skill that is loaded; the MCP server that is spoken to. */
+  skill?: string
+  server?: string
 }
 
 /** `by`: whether a rule, the mode or the contract itself decided. A person's grant can only answer for the mode. */
 export type Verdict = { decision: Decision; reason: string; rule: string; by: 'rule' | 'mode' | 'contract' }
-
-/** The runtime's and git's own files. Writing them would let an agent move its own fences, in this run or the next. */
-const PROTECTED = ['.git', '**/.git', '.retinue', '**/.retinue', 'retinue.yaml', 'retinue.yml']
-
-export function isProtected(path: string): boolean {
-  return matchesAny(PROTECTED, path.toLowerCase())
-}
 
 export function intersect(a: Authority, b: Authority): Authority {
   return {
@@ -98,6 +98,12 @@ export function permits(authority: Authority, call: Call): Verdict {
       ? { decision: 'allow', reason: 'a person can be asked', rule: 'can_ask_person', by: 'contract' }
       : deny('no person can be asked', 'can_ask_person')
   }
+  if (call.server !== undefined && !authority.allowed_mcp_servers.includes(call.server)) {
+    return deny(`the contract does not allow the MCP server ${call.server}`, 'allowed_mcp_servers')
+  }
+  if (call.skill !== undefined && !authority.allowed_skills.includes(call.skill)) {
+    return deny(`the contract does not allow the skill ${call.skill}`, 'allowed_skills')
+  }
   if (call.address !== undefined && authority.network === 'none') {
     return deny('this agent has no network', 'network')
   }
@@ -113,22 +119,28 @@ export function permits(authority: Authority, call: Call): Verdict {
     }
   }
   const verdict = authority.rules.map((layer) => judge(layer, call)).reduce(narrowerVerdict)
-  return authority.mode === 'dangerous' ? verdict : narrowerVerdict(verdict, unfenced(call) ?? verdict)
+  return call.sandboxed === false && authority.mode !== 'dangerous' ? unfenced(verdict) : verdict
 }
 
+const UNFENCED = 'there is no sandbox here: it would run with all the rights you have'
+
 /** A rule in a file is nobody's yes to a command with all of a person's rights; only a person's own answer is. */
-function unfenced(call: Call): Verdict | null {
-  if (call.sandboxed !== false) return null
-  const reason = 'there is no sandbox here: it would run with all the rights you have'
-  return { decision: 'ask', reason, rule: 'sandbox', by: 'mode' }
+function unfenced(verdict: Verdict): Verdict {
+  if (verdict.decision === 'allow') return { decision: 'ask', reason: UNFENCED, rule: 'sandbox', by: 'mode' }
+  return verdict.decision === 'ask' ? { ...verdict, reason: `${verdict.reason}; ${UNFENCED}` } : verdict
 }
 
 function judge(layer: RuleLayer, call: Call): Verdict {
   const byMode = modeVerdict(layer.mode, call)
   // Plan mode is a promise that nothing changes; no rule may break it.
   if (byMode.decision === 'deny') return byMode
-  const own = subjects(call).map((subject) => strictestRule(layer, subject) ?? byMode)
-  return [...own, ...readingRules(layer, call)].reduce(narrowerVerdict)
+  const own = subjects(call).map((subject) => strictestRule(layer, subject, call.unclear) ?? byMode)
+  // Of parts that all do nothing by themselves it is enough that one may lead.
+  const lead = own.find(({ decision }) => decision === 'allow')
+  const beside = riders(call)
+    .map((subject) => strictestRule(layer, subject))
+    .filter((verdict) => verdict !== null && verdict.decision !== 'allow') as Verdict[]
+  return [...(lead && onlyRiders(call) ? [lead] : own), ...beside, ...readingRules(layer, call)].reduce(narrowerVerdict)
 }
 
 /** A file that read_file may not read is not to be read by another tool either. */
@@ -139,13 +151,14 @@ function readingRules(layer: RuleLayer, call: Call): Verdict[] {
     .filter((verdict) => verdict !== null && verdict.decision !== 'allow') as Verdict[]
 }
 
-function strictestRule(layer: RuleLayer, subject: Subject): Verdict | null {
+function strictestRule(layer: RuleLayer, subject: Subject, unclear?: string): Verdict | null {
   const verdicts = layer.rules
     .filter((rule) => ruleMatches(rule, subject))
     .map((rule): Verdict => {
       const text = formatRule(rule)
-      const opaque = subject.argv === null && rule.pattern !== null
-      const reason = opaque ? `the command cannot be checked against the rule ${text}` : `rule ${text}`
+      const opaque = rule.pattern !== null && (subject.command === null || hides(subject))
+      const why = unclear ? ` (${unclear})` : ''
+      const reason = opaque ? `the command cannot be checked against the rule ${text}${why}` : `rule ${text}`
       return { decision: rule.decision, reason, rule: text, by: 'rule' }
     })
   return verdicts.length === 0 ? null : verdicts.reduce(narrowerVerdict)
@@ -153,19 +166,42 @@ function strictestRule(layer: RuleLayer, subject: Subject): Verdict | null {
 
 /** Whether rules a person granted later cover every part of a call that would otherwise ask. */
 export function covers(grants: readonly Rule[], call: Call): boolean {
-  return subjects(call).every((subject) =>
-    grants.some((rule) => rule.decision === 'allow' && ruleMatches(rule, subject)),
-  )
+  const covered = (subject: Subject) => grants.some((rule) => rule.decision === 'allow' && ruleMatches(rule, subject))
+  return onlyRiders(call) ? subjects(call).some(covered) : subjects(call).every(covered)
+}
+
+function hides({ command }: Subject): boolean {
+  return command?.kind === 'command' && command.hides
 }
 
 /** Each part of a call that must be permitted by itself. */
 function subjects(call: Call): Subject[] {
   if (call.commands !== undefined) {
-    return (call.commands ?? [null]).map((argv) => ({ tool: call.tool, argv }))
+    return leading(call.commands).map((command) => ({ tool: call.tool, command }))
   }
   if (call.address !== undefined) return [{ tool: call.tool, path: call.address }]
   if (call.paths.length > 0) return call.paths.map(({ path }) => ({ tool: call.tool, path }))
   return [{ tool: call.tool }]
+}
+
+/** Parts that do nothing by themselves need no yes beside one that has it; alone, they are what is asked about. */
+function leading(parts: readonly CommandPart[] | null): readonly (CommandPart | null)[] {
+  if (parts === null || parts.length === 0) return [null]
+  const own = parts.filter((part) => !rides(part))
+  return own.length === 0 ? parts : own
+}
+
+/** Nothing rides past a deny or an ask. */
+function riders(call: Call): Subject[] {
+  return (call.commands ?? []).filter(rides).map((command) => ({ tool: call.tool, command }))
+}
+
+function onlyRiders({ commands }: Call): boolean {
+  return commands !== undefined && commands !== null && commands.length > 0 && commands.every(rides)
+}
+
+function rides(part: CommandPart): boolean {
+  return part.kind === 'command' && part.rides
 }
 
 function modeVerdict(mode: Mode, call: Call): Verdict {
@@ -178,8 +214,7 @@ function modeVerdict(mode: Mode, call: Call): Verdict {
   if (call.effect === 'read' || mode === 'dangerous') return verdict('allow', `${mode} mode`)
   if (mode === 'plan' && call.effect !== 'fetch') return verdict('deny', 'plan mode changes nothing')
   if (mode === 'auto' && (call.effect === 'write' || call.sandboxed === true)) return verdict('allow', 'auto mode')
-  const without = mode === 'auto' && call.effect === 'execute' ? ' without a sandbox' : ''
-  return verdict('ask', `${WHAT[call.effect]} ask in ${mode} mode${without}`)
+  return verdict('ask', `${WHAT[call.effect]} ask in ${mode} mode`)
 }
 
 const WHAT: Record<Effect, string> = {

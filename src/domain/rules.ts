@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type CommandPart, coversCommand, mayMean } from './commands.js'
 import { matchesGlob, matchesWord } from './globs.js'
 import { modeSchema } from './modes.js'
 
@@ -41,86 +42,22 @@ export function formatRule(rule: Rule): string {
   return `${rule.decision} ${rule.tool}${rule.pattern === null ? '' : `(${rule.pattern})`}`
 }
 
-/** What a rule is asked about. `argv` is null where the command could not be understood word by word. */
-export type Subject = { tool: string; path?: string; argv?: readonly string[] | null }
+/** What a rule is asked about. `command` is null where the command could not be understood. */
+export type Subject = { tool: string; path?: string; command?: CommandPart | null }
 
 export function ruleMatches(rule: Rule, subject: Subject): boolean {
   if (!matchesName(rule.tool, subject.tool)) return false
   if (rule.pattern === null) return true
-  if (subject.argv !== undefined) {
+  if (subject.command !== undefined) {
     // A command nobody could parse must not profit from an allow rule, nor escape a deny or an ask.
-    if (subject.argv === null) return rule.decision !== 'allow'
-    if (matchesArgv(rule.pattern, subject.argv)) return true
-    // `/bin/rm` is `rm` for whoever forbids it; for whoever allows `rm`, it might be another one.
-    const [program = '', ...args] = subject.argv
-    return rule.decision !== 'allow' && matchesArgv(rule.pattern, [baseName(program), ...args])
+    if (subject.command === null) return rule.decision !== 'allow'
+    return rule.decision === 'allow'
+      ? coversCommand(rule.pattern, subject.command)
+      : mayMean(rule.pattern, subject.command)
   }
   return subject.path !== undefined && matchesGlob(rule.pattern, subject.path)
 }
 
 function matchesName(pattern: string, name: string): boolean {
   return pattern === name || (pattern.includes('*') && matchesWord(pattern, name))
-}
-
-/** Word by word; a trailing `*` stands for any further words, a `*` inside a word for any characters of that word. */
-function matchesArgv(pattern: string, argv: readonly string[]): boolean {
-  const words = pattern.split(/\s+/)
-  const open = words.at(-1) === '*'
-  if (open) words.pop()
-  if (open ? argv.length < words.length : argv.length !== words.length) return false
-  return words.every((word, i) => matchesWord(word, argv[i] as string))
-}
-
-/**
- * The words of a command that is nothing but a program and its arguments, or null. Anything a shell would treat
- * specially (operators, expansions, substitutions, globs, assignments, escapes) gives null: not understood. So does a
- * program that runs other programs.
- */
-export function simpleCommand(command: string): string[] | null {
-  const argv: string[] = []
-  const text = command.trim()
-  let i = 0
-  while (i < text.length) {
-    if (text[i] === ' ' || text[i] === '\t') {
-      i++
-      continue
-    }
-    const word = /^(?:[\w./:@%+,=^-]+|'[^'\n]*'|"[^"$`\\!\n]*")+/.exec(text.slice(i))?.[0]
-    if (!word) return null
-    const next = text[i + word.length]
-    if (next !== undefined && next !== ' ' && next !== '\t') return null
-    argv.push(word.replace(/'([^']*)'|"([^"]*)"/g, (_, a?: string, b?: string) => a ?? b ?? ''))
-    i += word.length
-  }
-  const [program = '', ...args] = argv
-  if (program === '' || program.includes('=') || runsOthers(baseName(program), args)) return null
-  return argv
-}
-
-/** Programs that run what their arguments say: their own name tells nothing about what happens. */
-const RUNNERS = new Set(
-  'sh bash dash zsh ksh fish env xargs sudo doas su nice nohup setsid timeout time command exec eval watch parallel ssh stdbuf ionice chrt taskset busybox flock unshare chroot script strace ltrace npx bunx pnpx'.split(
-    ' ',
-  ),
-)
-const RUNNING_FLAGS: Record<string, RegExp> = {
-  git: /^(-c|-C|--exec-path|--git-dir|--work-tree|--output|--ext-diff|--upload-pack|--receive-pack|--config-env)/,
-  node: /^(-e|-p|--eval|--print)/,
-  python: /^-c/,
-  python3: /^-c/,
-  perl: /^-\w*[eE]/,
-  ruby: /^-\w*e/,
-  find: /^-(exec|execdir|ok|okdir|delete|fprint.*|fls)$/,
-}
-
-/** Programs whose first word says what they do; an option in its place hides it. */
-const BY_FIRST_WORD = new Set(['git', 'npm', 'pnpm', 'yarn', 'docker', 'kubectl', 'cargo', 'go'])
-
-function runsOthers(program: string, args: readonly string[]): boolean {
-  const hidden = BY_FIRST_WORD.has(program) && args.length > 1 && args[0]?.startsWith('-')
-  return hidden || RUNNERS.has(program) || args.some((arg) => RUNNING_FLAGS[program]?.test(arg))
-}
-
-function baseName(program: string): string {
-  return program.slice(program.lastIndexOf('/') + 1)
 }

@@ -3,6 +3,9 @@ import { describe, expect, it } from 'vitest'
 import {
   type Authority,
   type Call,
+  type CommandPart,
+  type CommandWord,
+  covers,
   type Decision,
   intersect,
   MODES,
@@ -24,7 +27,32 @@ const PATHS = [
   'sub/.GIT/x',
 ]
 const PATTERNS = ['git diff *', 'git *', 'npm test', '*', 'rm -rf *', 'git d* --stat']
-const ARGVS = [['git', 'diff'], ['git', 'diff', '--stat'], ['npm', 'test'], ['rm', '-rf', 'x'], ['ls']]
+const simple = (words: CommandWord[], more: { hides?: boolean; rides?: boolean } = {}): CommandPart => ({
+  kind: 'command',
+  words,
+  spelled: [],
+  hides: false,
+  rides: false,
+  ...more,
+})
+const PARTS: CommandPart[] = [
+  simple(['git', 'diff']),
+  simple(['git', 'diff', '--stat']),
+  simple(['npm', 'test']),
+  simple(['rm', '-rf', 'x']),
+  simple(['git', { starts: '', many: true, option: true }]),
+  simple(['git', 'diff', { starts: '--st', many: false, option: true }]),
+  simple(['head', '-3'], { rides: true }),
+  simple(['sh', 'x'], { hides: true }),
+  {
+    kind: 'command',
+    words: ['git', 'diff', '--output=x'],
+    spelled: [{ at: 2, flag: '--output' }],
+    hides: false,
+    rides: false,
+  },
+  { kind: 'write', path: 'x' },
+]
 
 const subset = (names: string[]) => fc.subarray(names)
 const globLayers = fc.array(fc.subarray(GLOBS), { minLength: 1, maxLength: 3 })
@@ -72,7 +100,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
     tool: fc.constant('run_command'),
     effect: fc.constant('execute' as const),
     paths: fc.constant([]),
-    commands: fc.option(fc.array(fc.constantFrom(...ARGVS), { minLength: 1, maxLength: 3 }), { nil: null }),
+    commands: fc.option(fc.array(fc.constantFrom(...PARTS), { maxLength: 3 }), { nil: null }),
     sandboxed: fc.boolean(),
   }),
   fc.record({ tool: fc.constant('ask_user'), effect: fc.constant('ask_person' as const), paths: fc.constant([]) }),
@@ -89,7 +117,7 @@ describe('the intersection of two authorities', () => {
       }),
       { numRuns: 100_000 },
     )
-  }, 60_000)
+  }, 180_000)
 
   it('narrows every list and value that is not about single calls', () => {
     fc.assert(
@@ -132,7 +160,13 @@ const wide: Authority = {
   max_delegation_depth: 0,
 }
 const write = (path: string): Call => ({ tool: 'write_file', effect: 'write', paths: [{ path, access: 'write' }] })
-const command = (...argv: string[]): Call => ({ tool: 'run_command', effect: 'execute', paths: [], commands: [argv] })
+const commands = (...parts: CommandPart[]): Call => ({
+  tool: 'run_command',
+  effect: 'execute',
+  paths: [],
+  commands: parts,
+})
+const command = (...argv: string[]): Call => commands(simple(argv))
 const inMode = (mode: Authority['mode'], rules: Rule[] = []): Authority => ({ ...wide, mode, rules: [{ mode, rules }] })
 
 describe('permits', () => {
@@ -187,15 +221,61 @@ describe('permits', () => {
 
   it('wants every command of a list permitted by itself', () => {
     const allow: Rule = { decision: 'allow', tool: 'run_command', pattern: 'git *' }
-    const two: Call = {
-      tool: 'run_command',
-      effect: 'execute',
-      paths: [],
-      commands: [
-        ['git', 'log'],
-        ['rm', 'x'],
-      ],
-    }
+    const two = commands(simple(['git', 'log']), simple(['rm', 'x']))
     expect(permits(inMode('normal', [allow]), two).decision).toBe('ask')
+  })
+
+  const allow: Rule = { decision: 'allow', tool: 'run_command', pattern: 'git *' }
+  const head = simple(['head', '-3'], { rides: true })
+
+  it('wants no yes of its own for what does nothing by itself, beside something that has one', () => {
+    expect(permits(inMode('normal', [allow]), commands(simple(['git', 'log']), head)).decision).toBe('allow')
+    expect(permits(inMode('normal', [allow]), commands(simple(['rm', 'x']), head)).decision).toBe('ask')
+    expect(permits(inMode('normal', [allow]), commands(head)).decision).toBe('ask')
+    // Where all of them do nothing by themselves, one that is allowed leads.
+    const tail = simple(['tail'], { rides: true })
+    const leads: Rule = { decision: 'allow', tool: 'run_command', pattern: 'tail' }
+    expect(permits(inMode('normal', [leads]), commands(tail, head)).decision).toBe('allow')
+    expect(covers([leads], commands(tail, head))).toBe(true)
+    expect(covers([allow], commands(tail, head))).toBe(false)
+  })
+
+  it.each(['deny', 'ask'] as const)('lets nothing ride past a rule to %s', (decision) => {
+    const rules: Rule[] = [allow, { decision, tool: 'run_command', pattern: 'head *' }]
+    expect(permits(inMode('normal', rules), commands(simple(['git', 'log']), head)).decision).toBe(decision)
+  })
+
+  it('wants more than an allow for the command where a file is written', () => {
+    const writing = commands(simple(['git', 'log']), { kind: 'write', path: 'x' })
+    expect(permits(inMode('normal', [allow]), writing).decision).toBe('ask')
+    expect(permits(inMode('normal', [{ ...allow, pattern: null }]), writing).decision).toBe('allow')
+    expect(
+      permits({ ...inMode('auto'), rules: [{ mode: 'auto', rules: [] }] }, { ...writing, sandboxed: true }).decision,
+    ).toBe('allow')
+  })
+
+  it('takes a line without any command for one that was not understood', () => {
+    expect(permits(inMode('normal', [allow]), commands()).decision).toBe('ask')
+    expect(permits(inMode('dangerous', [{ ...allow, decision: 'deny' }]), commands()).decision).toBe('deny')
+  })
+
+  it('says why a command was not understood', () => {
+    const opaque: Call = { tool: 'run_command', effect: 'execute', paths: [], commands: null, unclear: 'it uses eval' }
+    expect(permits(inMode('dangerous', [{ ...allow, decision: 'deny' }]), opaque).reason).toBe(
+      'the command cannot be checked against the rule deny run_command(git *) (it uses eval)',
+    )
+  })
+})
+
+describe('what a person granted', () => {
+  const grant: Rule = { decision: 'allow', tool: 'run_command', pattern: 'git diff *' }
+
+  it('covers a call only if it covers every part that needs a yes', () => {
+    const diff = simple(['git', 'diff', 'x'])
+    expect(covers([grant], commands(diff, simple(['head'], { rides: true })))).toBe(true)
+    expect(covers([grant], commands(diff, simple(['rm', 'x'])))).toBe(false)
+    expect(covers([grant], commands(diff, { kind: 'write', path: 'x' }))).toBe(false)
+    expect(covers([grant], commands())).toBe(false)
+    expect(covers([grant], { ...commands(), commands: null })).toBe(false)
   })
 })

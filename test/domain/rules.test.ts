@@ -1,5 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { matchesGlob, matchesWord, parseRule, simpleCommand } from '../../src/domain/index.js'
+import {
+  type CommandPart,
+  type CommandWord,
+  type Decision,
+  matchesGlob,
+  matchesWord,
+  parseRule,
+  ruleMatches,
+  UNSPEAKABLE,
+} from '../../src/domain/index.js'
 
 describe('path globs', () => {
   it.each([
@@ -58,43 +67,68 @@ describe('rules as people write them', () => {
   })
 })
 
-describe('commands', () => {
-  it.each([
-    ['git diff --stat HEAD~1', null],
-    ['git diff --stat', ['git', 'diff', '--stat']],
-    [`git commit -m 'a b'`, ['git', 'commit', '-m', 'a b']],
-    [`git commit -m "it's"`, ['git', 'commit', '-m', "it's"]],
-    ['npm\ttest', ['npm', 'test']],
-    ['node --test', ['node', '--test']],
-    ['node -e 1', null],
-    ['stdbuf -o0 rm x', null],
-    ['git --no-pager push', null],
-    ['npm --silent run x', null],
-    ['git --version', ['git', '--version']],
-    ['/usr/bin/env node', null],
-    ['find . -name x', ['find', '.', '-name', 'x']],
-    ['find . -delete', null],
-    [`a'b'"c"`, ['abc']],
-    ['', null],
-    ['X=1 git diff', null],
-    ['git diff; rm x', null],
-    ['git diff && rm x', null],
-    ['git diff | sh', null],
-    ['git diff > x', null],
-    ['git diff\nrm x', null],
-    ['git diff $(rm x)', null],
-    ['git diff `rm x`', null],
-    ['git diff "$(rm x)"', null],
-    ['git diff $X', null],
-    ['git diff \\; rm', null],
-    ['git diff *', null],
-    ['git diff {a,b}', null],
-    ['git diff &', null],
-    ['git diff #x', null],
-    ['git diff !x', null],
-    ['(git diff)', null],
-    [`git 'unclosed`, null],
-  ])('%j is understood as %j', (text, argv) => {
-    expect(simpleCommand(text)).toEqual(argv)
+const any: CommandWord = { starts: '', many: true, option: true }
+const one = (starts: string): CommandWord => ({ starts, many: false, option: starts.startsWith('-') })
+const part = (words: CommandWord[], more: Partial<Extract<CommandPart, { kind: 'command' }>> = {}): CommandPart => ({
+  kind: 'command',
+  words,
+  spelled: [],
+  hides: false,
+  rides: false,
+  ...more,
+})
+const speaks = (decision: Decision, pattern: string, command: CommandPart | null) =>
+  ruleMatches({ decision, tool: 'run_command', pattern }, { tool: 'run_command', command })
+
+describe('a rule about commands', () => {
+  it.each<[string, CommandPart, boolean, boolean]>([
+    // pattern, command, whether an allow covers it, whether a deny speaks about it
+    ['git diff *', part(['git', 'diff']), true, true],
+    ['git diff *', part(['git', 'diff', '--stat', 'a b']), true, true],
+    ['git diff *', part(['git', 'push']), false, false],
+    ['git diff', part(['git', 'diff', 'x']), false, false],
+    ['npm run build:*', part(['npm', 'run', 'build:web']), true, true],
+    ['rm *', part(['/bin/rm', 'x']), false, true],
+    ['*', part(['rm']), true, true],
+    // Words that are not known: an allow must hold for all they can be, a deny for one of them.
+    ['git diff *', part(['git', 'diff', any]), true, true],
+    ['git diff *', part(['git', any]), false, true],
+    ['git push *', part(['git', any]), false, true],
+    ['git push *', part(['git', one('pu')]), false, true],
+    ['git push *', part(['git', one('st')]), false, false],
+    ['git push', part(['git', 'push', any]), false, true],
+    ['git push x', part(['git', any, 'x']), false, true],
+    ['git push x', part(['git', any, 'y']), false, false],
+    ['git push --force *', part(['git', 'push', any, '--force']), false, true],
+    ['git * --stat', part(['git', one(''), '--stat']), true, true],
+    ['git * --stat', part(['git', any, '--stat']), false, true],
+    // Words that a rule must spell out.
+    ['sort *', part(['sort', '-o', 'x'], { spelled: [{ at: 1, flag: '-o' }] }), false, true],
+    ['sort -o *', part(['sort', '-o', 'x'], { spelled: [{ at: 1, flag: '-o' }] }), true, true],
+    ['sort -o*', part(['sort', '-ox'], { spelled: [{ at: 1, flag: '-o' }] }), true, true],
+    ['sort -*', part(['sort', '-ox'], { spelled: [{ at: 1, flag: '-o' }] }), false, true],
+    ['sort *', part(['sort', any], { spelled: [{ at: 1, flag: UNSPEAKABLE }] }), false, true],
+    // What it runs is not seen: every deny speaks about it.
+    ['python3 -c *', part(['python3', '-c', 'x'], { spelled: [{ at: 1, flag: '-c' }], hides: true }), true, true],
+    ['rm *', part(['python3', '-c', 'x'], { hides: true }), false, true],
+    // A file that is written is no command, so no pattern speaks about it.
+    ['*', { kind: 'write', path: 'x' }, false, false],
+  ])('%s on %j', (pattern, command, covers, speaksAbout) => {
+    expect(speaks('allow', pattern, command)).toBe(covers)
+    expect(speaks('deny', pattern, command)).toBe(speaksAbout)
+    expect(speaks('ask', pattern, command)).toBe(speaksAbout)
+  })
+
+  it('without a pattern speaks about everything, also about what is written or not understood', () => {
+    for (const command of [part(['x']), { kind: 'write', path: 'x' } as const, null]) {
+      expect(
+        ruleMatches({ decision: 'allow', tool: 'run_command', pattern: null }, { tool: 'run_command', command }),
+      ).toBe(true)
+    }
+  })
+
+  it('with a pattern never allows, and always denies, what is not understood', () => {
+    expect(speaks('allow', '*', null)).toBe(false)
+    expect(speaks('deny', 'rm *', null)).toBe(true)
   })
 })

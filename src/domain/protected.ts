@@ -1,0 +1,29 @@
+import { matchesAny } from './globs.js'
+
+/** The runtime's and git's own files. Writing them would let an agent move its own fences, in this run or the next. */
+const PROTECTED = ['.git', '**/.git', '.retinue', '**/.retinue', 'retinue.yaml', 'retinue.yml']
+
+/**
+ * Whether a path, relative to the workspace, belongs to git or Retinue. Names count by what they are on any file system,
+ * since a repository goes from one machine to another: `.GIT`, `.git.`, `git~1` and `.g<U+200C>it` are `.git` somewhere.
+ */
+export function isProtected(path: string): boolean {
+  return matchesAny(PROTECTED, path.split(/[/\\]/).map(plainName).join('/'))
+}
+
+/** Characters that HFS+ leaves out when it compares names, and others that nobody sees. */
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
+/** What NTFS leaves out at the end of a name: a stream, and dots and spaces before it. */
+const ENDING = /[. ]*(?::.*)?$/s
+/** The short names that Windows gives to them. */
+const SHORT_NAMES: [RegExp, string][] = [
+  [/^git~\d+$/, '.git'],
+  [/^retinu~\d+$/, '.retinue'],
+  [/^retinu~\d+\.yam$/, 'retinue.yaml'],
+]
+
+function plainName(name: string): string {
+  const plain = name.replace(INVISIBLE, '').replace(ENDING, '').toLowerCase()
+  if (plain === '') return name
+  return SHORT_NAMES.find(([short]) => short.test(plain))?.[1] ?? plain
+}
