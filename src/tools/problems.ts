@@ -5,7 +5,7 @@ import { describe } from './parse.js'
 export type Problem = { message: string; missing: string | null }
 
 /** What a zod schema finds wrong with a value, in words that a model can act on. */
-export function problemsOf(schema: z.ZodType, value: unknown): Problem[] {
+export function zodProblems(schema: z.ZodType, value: unknown): Problem[] {
   const parsed = schema.safeParse(value)
   return parsed.success ? [] : parsed.error.issues.map((issue) => problemOf(issue, value))
 }

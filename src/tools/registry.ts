@@ -1,5 +1,4 @@
 import type { ToolDefinition } from '../domain/index.js'
-import { parametersOf } from './schema.js'
 import type { Tool, ToolLimits } from './tool.js'
 
 export type ToolRegistry = {
@@ -20,7 +19,7 @@ export function createToolRegistry(tools: readonly Tool[]): ToolRegistry {
       const wanted = new Set(names)
       return tools
         .filter((tool) => wanted.has(tool.name))
-        .map((tool) => ({ name: tool.name, description: tool.description(limits), parameters: parametersOf(tool) }))
+        .map((tool) => ({ name: tool.name, description: tool.description(limits), parameters: tool.parameters() }))
     },
   }
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { ToolDefinition } from '../domain/index.js'
-import type { Tool } from './tool.js'
 
 /** The part of JSON schema that mending and signatures look at. Everything else is left to the validator. */
 export type JsonSchema = {
@@ -13,18 +12,11 @@ export type JsonSchema = {
   additionalProperties?: unknown
 }
 
-/** The JSON schema of a tool's arguments, made once per tool. */
-export function parametersOf(tool: Tool): ToolDefinition['parameters'] {
-  let schema = schemas.get(tool)
-  if (!schema) {
-    const { $schema: _, ...rest } = z.toJSONSchema(tool.parameters, { target: 'draft-7', override: lean })
-    schema = rest as ToolDefinition['parameters']
-    schemas.set(tool, schema)
-  }
-  return schema
+/** The JSON schema of a tool's arguments as a model is told. */
+export function jsonSchemaOf(schema: z.ZodObject): ToolDefinition['parameters'] {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { target: 'draft-7', override: lean })
+  return rest as ToolDefinition['parameters']
 }
-
-const schemas = new WeakMap<Tool, ToolDefinition['parameters']>()
 
 /** The bounds of safe integers tell a model nothing and cost it tokens in every request. */
 function lean({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {

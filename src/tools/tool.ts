@@ -1,8 +1,12 @@
 import type { z } from 'zod'
-import type { Access, Effect, ToolLimits, Witness } from '../domain/index.js'
+import type { Access, Effect, EventData, Redactor, ToolDefinition, ToolLimits, Witness } from '../domain/index.js'
 import type { Fence, Http, Processes, Repository, Workspace } from '../host/index.js'
+import { type Problem, zodProblems } from './problems.js'
+import { type JsonSchema, jsonSchemaOf } from './schema.js'
 
 export type { ToolLimits }
+
+export type ToolArguments = EventData<'tool.called'>['args']
 
 export const DEFAULT_LIMITS: ToolLimits = {
   output_chars: 30_000,
@@ -22,6 +26,8 @@ export type ToolContext = {
   /** What stands around commands; null where there is no sandbox. The pipeline has then asked for exactly that. */
   fence: Fence | null
   http: Http
+  /** Takes secrets out of what a tool says before it goes anywhere. */
+  redactor: Redactor
   /** null where the workspace is in no git repository. */
   repository: () => Promise<Repository | null>
   limits: ToolLimits
@@ -49,6 +55,8 @@ export type Plan = {
   command?: string
   /** Address without scheme (`example.org/docs/a`) of what is reached outside. */
   address?: string
+  /** The skill that is loaded. */
+  skill?: string
   witness?: Witness
 }
 
@@ -65,20 +73,44 @@ export type ToolOutput = {
   files_changed?: string[]
 }
 
+/** What the arguments of a call are read by: the JSON schema that mending goes by, and a validator that may know more. */
+export type ArgumentsReader = { schema: JsonSchema; problemsOf: (value: unknown) => Problem[] }
+
 /** One tool. Validating, authorizing, recording, deadlines and bounds are the pipeline's, never a tool's own. */
-export type Tool<S extends z.ZodObject = z.ZodObject> = {
+export type Tool = {
   name: string
   effect: Effect
+  /** The MCP server it belongs to. */
+  server?: string
   description: (limits: ToolLimits) => string
-  parameters: S
+  /** JSON schema of the arguments, as models are told: always the same, since it is part of a prompt that is stored. */
+  parameters: () => ToolDefinition['parameters']
+  /** What the next call is read by. A server may want other arguments by now than it did when the tool was offered. */
+  reader: () => ArgumentsReader
   /** Running it twice is the same as running it once, whatever happened in between. */
   repeatable: boolean
+  plan: (args: ToolArguments, context: ToolContext) => Promise<PlanResult>
+  execute: (args: ToolArguments, context: ToolContext, plan: Plan) => Promise<ToolOutput>
+  /** After a restart: did the call take effect? Absent: nobody can tell. */
+  recover?: (args: ToolArguments, witness: Witness, context: ToolContext) => Promise<'done' | 'not_done' | 'unknown'>
+}
+
+/** A tool of our own: its arguments are declared once, as a zod schema. */
+export type ToolSpec<S extends z.ZodObject> = Omit<Tool, 'parameters' | 'reader' | 'plan' | 'execute' | 'recover'> & {
+  parameters: S
   plan: (args: z.infer<S>, context: ToolContext) => Promise<PlanResult>
   execute: (args: z.infer<S>, context: ToolContext, plan: Plan) => Promise<ToolOutput>
-  /** After a restart: did the call take effect? Absent: nobody can tell. */
   recover?: (args: z.infer<S>, witness: Witness, context: ToolContext) => Promise<'done' | 'not_done' | 'unknown'>
 }
 
-export function defineTool<S extends z.ZodObject>(tool: Tool<S>): Tool {
+export function defineTool<S extends z.ZodObject>(spec: ToolSpec<S>): Tool {
+  // Made when it is first asked for: a start that shows no tools need not pay for it.
+  let made: ToolDefinition['parameters'] | undefined
+  const parameters = () => {
+    made ??= jsonSchemaOf(spec.parameters)
+    return made
+  }
+  const problemsOf = (value: unknown) => zodProblems(spec.parameters, value)
+  const tool = { ...spec, parameters, reader: () => ({ schema: parameters() as JsonSchema, problemsOf }) }
   return tool as unknown as Tool
 }

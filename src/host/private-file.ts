@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+
+/**
+ * Replaces or creates a file that nobody but its owner can read or write. A reader sees the old or the new text and
+ * never a mixture, and the new text is on disk before it gets its name.
+ */
+export async function writePrivate(path: string, text: string): Promise<{ ok: true } | { ok: false; message: string }> {
+  const temporary = `${path}.${randomBytes(8).toString('hex')}`
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+    const handle = await open(temporary, 'wx', 0o600)
+    try {
+      await handle.writeFile(text)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(temporary, path)
+    return { ok: true }
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {})
+    return { ok: false, message: `${path} cannot be written: ${(error as Error).message}` }
+  }
+}
