@@ -97,16 +97,29 @@ function toFinishReason(finish: LanguageModelV3FinishReason, parts: readonly Ans
   }
 }
 
-function toUsage({ inputTokens, outputTokens }: LanguageModelV3Usage): Usage {
+/**
+ * One meaning for all providers: input with what was read from and written to a cache, output with the reasoning. The
+ * SDK's packages see to that for OpenAI, Anthropic and Google; compatible servers differ in ways that it does not know.
+ */
+function toUsage({ inputTokens, outputTokens, raw }: LanguageModelV3Usage): Usage {
+  const input_tokens = count(inputTokens.total)
+  const output_tokens = count(outputTokens.total)
+  const reasoning_tokens = count(outputTokens.reasoning)
+  const details = raw?.prompt_tokens_details
+  const written = typeof details === 'object' && details !== null && 'cache_write_tokens' in details ? details : null
+  // xAI counts reasoning beside the output. Its total tells.
+  const beside = raw?.total_tokens === input_tokens + output_tokens + reasoning_tokens
   return {
-    input_tokens: count(inputTokens.total),
-    output_tokens: count(outputTokens.total),
-    cached_tokens: count(inputTokens.cacheRead),
-    cache_write_tokens: count(inputTokens.cacheWrite),
-    reasoning_tokens: count(outputTokens.reasoning),
+    input_tokens,
+    output_tokens: output_tokens + (beside ? reasoning_tokens : 0),
+    // DeepSeek's own name for it, which not all who serve its models translate.
+    cached_tokens: count(inputTokens.cacheRead) || count(raw?.prompt_cache_hit_tokens),
+    // OpenRouter passes on what Anthropic wrote.
+    cache_write_tokens: count(inputTokens.cacheWrite) || count(written?.cache_write_tokens),
+    reasoning_tokens,
   }
 }
 
-function count(value: number | undefined): number {
+function count(value: unknown): number {
   return typeof value === 'number' && value > 0 ? Math.round(value) : 0
 }

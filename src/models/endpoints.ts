@@ -35,6 +35,18 @@ export function findEndpoints(env: Env, providers: Record<string, ProviderSettin
   return found
 }
 
+/** A server that was found on this machine. */
+export function localEndpoint(provider: string, origin: string, context_window: number | null): Endpoint {
+  const window = context_window === null ? {} : { context_window }
+  return toEndpoint(provider, { type: 'openai-compatible', base_url: origin, ...window }, {})
+}
+
+/** Where OLLAMA_HOST says that Ollama is, when that is on this machine; null when it is elsewhere. */
+export function ollamaOrigin(host: string): string | null {
+  const url = ollamaUrl(host)
+  return /^http:\/\/(127\.[\d.]+|localhost|\[::1\])(:\d+)?$/.test(url) ? url : null
+}
+
 function at(base_url: string | undefined): { base_url?: string } {
   return base_url ? { base_url } : {}
 }

@@ -1,4 +1,5 @@
 import type { FinishReason, ModelFault, ModelRequest, Part, Purpose, Usage } from '../domain/index.js'
+import type { LocalServer } from './local/server.js'
 
 /** A part as a model gives it: the runtime numbers its tool calls afterwards. */
 export type AnswerPart = Exclude<Part, { type: 'tool_call' }> | Omit<Extract<Part, { type: 'tool_call' }>, 'call_id'>
@@ -9,6 +10,8 @@ export type ModelError = {
   /** Says what the provider said, without keys, and what to do where that is known. */
   message: string
   retry_after_ms: number | null
+  /** Members of a pool that were passed over before it failed. */
+  fell_over?: FellOver[]
 }
 
 export type ModelAnswer =
@@ -19,11 +22,11 @@ export type ModelAnswer =
       parts: AnswerPart[]
       finish_reason: FinishReason
       usage: Usage
-      /** What it cost by the price table; null or absent: nobody knows. */
+      /** What it cost, at the prices of the time when it was asked; null or absent: nobody knows. */
       cost_usd?: number | null
       /** `provider/model` of the member of a pool that answered. */
       answered_by?: string
-      /** Members of a pool that were asked before it and gave nothing. */
+      /** Members of a pool that come before it and were passed over, asked or not. */
       fell_over?: FellOver[]
     }
   | ModelError
@@ -46,7 +49,12 @@ export type GenerateOptions = {
   caller: Caller
   /** Somebody watches: stream, and say what comes. Without it the answer is fetched whole, which costs half. */
   onDelta?: (delta: { type: 'text' | 'reasoning'; text: string }) => void
+  /** The first token of a streamed answer has come, which may be one of a tool call that no delta shows. */
+  onBegin?: () => void
 }
+
+/** How long a model may be silent where nobody said so. */
+export const DEFAULT_IDLE_TIMEOUT_MS = 120_000
 
 /** One model. Never rejects: what goes wrong is a value with a code. */
 export interface Model {
@@ -54,20 +62,29 @@ export interface Model {
   readonly name: string
   /** Tokens one request may have; null when nobody knows. */
   readonly window: number | null
-  /** What usage costs in US dollars. Absent: nobody knows, so that no limit on cost can be held. */
-  readonly price?: (usage: Usage) => number
+  /**
+   * What usage costs in US dollars if it is used now; of a pool, with its dearest member. Absent: nobody knows, so that
+   * no limit on cost can be held. Reading it may load the table of prices.
+   */
+  readonly price?: ((usage: Usage) => number) | undefined
   generate(request: ModelRequest, options: GenerateOptions): Promise<ModelAnswer>
 }
 
 export type ModelChoice =
   | { ok: true; model: Model }
-  | { ok: false; code: 'unknown_provider' | 'no_key' | 'bad_name' | 'bad_script'; message: string }
+  | {
+      ok: false
+      code: 'unknown_provider' | 'unknown_model' | 'no_tools' | 'no_key' | 'bad_name' | 'bad_script' | 'bad_pool'
+      message: string
+    }
 
 /** Finds models by name. Providers are loaded when first used. */
 export interface Models {
   resolve(name: string): Promise<ModelChoice>
   /** What can be used here, for `doctor` and for the message when there is none. */
   available(): { provider: string; ready: boolean; hint: string }[]
-  /** A sensible model for when nobody named one; null when no provider is ready. */
-  fallback(): string | null
+  /** Model servers that run on this machine and that nobody configured. Takes up to a few hundred milliseconds. */
+  discover(): Promise<LocalServer[]>
+  /** A sensible model for when nobody named one; null when no provider is ready and no local model can do it. */
+  fallback(): Promise<string | null>
 }

@@ -40,13 +40,13 @@ export async function loadPackage(endpoint: Endpoint, fetch: typeof globalThis.f
   }
 }
 
-export function wireOf(kind: Endpoint['kind']): Wire {
+export function wireOf({ kind, official: cache_key }: Pick<Endpoint, 'kind' | 'official'>): Wire {
   switch (kind) {
     case 'openai-responses':
       // Nothing may depend on what the server remembers. The SDK asks for encrypted reasoning where there is any.
-      return { options: { openai: { store: false } }, strict_tools: false }
+      return { options: { openai: { store: false } }, strict_tools: false, cache_key }
     case 'openai-chat':
-      return { usage_last: true }
+      return { usage_last: true, cache_key }
     case 'anthropic':
       return { cache_mark: { anthropic: { cacheControl: { type: 'ephemeral' } } } }
     default:

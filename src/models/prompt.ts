@@ -7,13 +7,16 @@ import type {
   SharedV3ProviderOptions,
 } from '@ai-sdk/provider'
 import type { Message, ModelRequest, Part, ToolDefinition, ToolResult } from '../domain/index.js'
+import type { Caller } from './model.js'
 
 /** What a kind of provider wants in its requests beyond the conversation. */
 export type Wire = {
   /** Goes with every request. */
   options?: SharedV3ProviderOptions
-  /** Set on the system prompt and on the last message, for providers that cache only what is marked. */
+  /** For providers that cache only what is marked: see `mark`. */
   cache_mark?: SharedV3ProviderOptions
+  /** OpenAI sends requests with the same key where the beginning of the last one is still remembered. */
+  cache_key?: boolean
   /** OpenAI's Responses API makes optional parameters required unless it is told not to. */
   strict_tools?: boolean
   /** It tells what was used after the end mark: a stream without it was cut, and would not be counted. */
@@ -24,7 +27,7 @@ export type Wire = {
  * Turns requests into the SDK's form. Messages never change and each request starts with those of the one before,
  * so what was converted once is kept for as long as the message itself lives.
  */
-export function createCallBuilder(wire: Wire): (request: ModelRequest) => LanguageModelV3CallOptions {
+export function createCallBuilder(wire: Wire): (request: ModelRequest, caller: Caller) => LanguageModelV3CallOptions {
   const messages = new WeakMap<Message, LanguageModelV3Message | null>()
   const toolLists = new WeakMap<readonly ToolDefinition[], LanguageModelV3FunctionTool[]>()
   let system: { text: string; message: LanguageModelV3Message } | null = null
@@ -52,10 +55,7 @@ export function createCallBuilder(wire: Wire): (request: ModelRequest) => Langua
       const converted = convert(message)
       if (converted) prompt.push(converted)
     }
-    const last = prompt.at(-1)
-    if (wire.cache_mark && last && last.role !== 'system') {
-      prompt[prompt.length - 1] = { ...last, providerOptions: wire.cache_mark }
-    }
+    if (wire.cache_mark) mark(prompt, wire.cache_mark)
     return prompt
   }
 
@@ -67,7 +67,7 @@ export function createCallBuilder(wire: Wire): (request: ModelRequest) => Langua
     return converted
   }
 
-  return (request) => {
+  return (request, caller) => {
     const call: LanguageModelV3CallOptions = { prompt: toPrompt(request) }
     if (request.tools.length > 0) {
       call.tools = toTools(request.tools)
@@ -75,9 +75,29 @@ export function createCallBuilder(wire: Wire): (request: ModelRequest) => Langua
       if (request.tool_choice === 'none') call.toolChoice = { type: 'none' }
     }
     if (request.max_output_tokens !== null) call.maxOutputTokens = request.max_output_tokens
-    if (wire.options) call.providerOptions = wire.options
+    const options = wire.cache_key ? withCacheKey(wire.options, caller) : wire.options
+    if (options) call.providerOptions = options
     return call
   }
+}
+
+/**
+ * Marks the end of the conversation, and where the request before this one ended: the last message before the last
+ * answer. From a mark, Anthropic looks for what it knows only twenty blocks back, and an answer with ten calls and
+ * their results is longer than that. With the system prompt, whose mark is its own, that is three of the four allowed.
+ */
+function mark(prompt: LanguageModelV3Prompt, cache_mark: SharedV3ProviderOptions): void {
+  const answer = prompt.findLastIndex((message) => message.role === 'assistant')
+  for (const index of new Set([answer - 1, prompt.length - 1])) {
+    const message = prompt[index]
+    if (message && message.role !== 'system') prompt[index] = { ...message, providerOptions: cache_mark }
+  }
+}
+
+/** One conversation, one key. No longer than the 64 characters that OpenAI takes, whatever the ids are. */
+function withCacheKey(options: SharedV3ProviderOptions | undefined, caller: Caller): SharedV3ProviderOptions {
+  const key = `retinue-${caller.run_id}-${caller.agent_id}`
+  return { ...options, openai: { ...options?.openai, promptCacheKey: key.slice(0, 64) } }
 }
 
 function toTool(tool: ToolDefinition, strict: boolean | undefined): LanguageModelV3FunctionTool {

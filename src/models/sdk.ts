@@ -1,13 +1,20 @@
 import type { LanguageModelV3, LanguageModelV3CallOptions } from '@ai-sdk/provider'
-import type { ModelRequest } from '../domain/index.js'
+import type { ModelRequest, Usage } from '../domain/index.js'
 import { toAnswer, toPart } from './answer.js'
 import { aborted, cutShort, type FaultSubject, stalled, toFault } from './faults.js'
-import type { AnswerPart, GenerateOptions, Model, ModelAnswer } from './model.js'
+import {
+  type AnswerPart,
+  DEFAULT_IDLE_TIMEOUT_MS,
+  type GenerateOptions,
+  type Model,
+  type ModelAnswer,
+} from './model.js'
+import type { Price } from './prices/pricing.js'
 import { createCallBuilder, type Wire } from './prompt.js'
+import { createReader, type Reader, stamp } from './provenance.js'
 import { endedEarly } from './sdk-error.js'
 import { modelVersion, readStream } from './stream.js'
 
-const DEFAULT_IDLE_TIMEOUT_MS = 120_000
 /** How long a connection may stay open after the end mark before it is given up instead of kept for the next call. */
 const DRAIN_MS = 1000
 
@@ -17,6 +24,11 @@ export type SdkModelOptions = {
   model: LanguageModelV3
   window: number | null
   wire?: Wire
+  /** What it can make of the parts of a conversation. Without it they go out as they are. */
+  reader?: Reader
+  /** Looked up when it is first wanted. */
+  price?: () => Price | null
+  now?: () => number
   /** How long a stream may be silent. */
   idle_timeout_ms?: number
   /** For messages: where requests go, which variable holds the key, and what must never be shown. */
@@ -30,6 +42,8 @@ export function createSdkModel(options: SdkModelOptions): Model {
   const { name, model, window } = options
   const idle_timeout_ms = options.idle_timeout_ms ?? DEFAULT_IDLE_TIMEOUT_MS
   const build = createCallBuilder(options.wire ?? {})
+  const { reader, now = Date.now } = options
+  const adapt = reader ? createReader(reader) : (request: ModelRequest) => request
   const about: FaultSubject = {
     name,
     host: options.host ?? null,
@@ -51,7 +65,7 @@ export function createSdkModel(options: SdkModelOptions): Model {
   async function streamed(
     call: LanguageModelV3CallOptions,
     request: ModelRequest,
-    onDelta: NonNullable<GenerateOptions['onDelta']>,
+    { onDelta, onBegin }: Required<Pick<GenerateOptions, 'onDelta' | 'onBegin'>>,
     controller: AbortController,
   ): Promise<ModelAnswer> {
     let timed_out = false
@@ -67,6 +81,7 @@ export function createSdkModel(options: SdkModelOptions): Model {
         model: model.modelId,
         usage_last: options.wire?.usage_last ?? false,
         onDelta,
+        onBegin,
         onSign: () => timer.refresh(),
         onEnd: () => {
           clearTimeout(timer)
@@ -86,20 +101,35 @@ export function createSdkModel(options: SdkModelOptions): Model {
     }
   }
 
+  /** What the provider did not count, nobody can price. */
+  function costOf(usage: Usage, at: number): number | null {
+    const counted = usage.input_tokens + usage.output_tokens > 0
+    return counted ? (options.price?.()?.(usage, at) ?? null) : null
+  }
+
   return {
     name,
     window,
-    async generate(request, { signal, onDelta }) {
+    get price() {
+      const price = options.price?.()
+      return price ? (usage: Usage) => price(usage, now()) : undefined
+    },
+    async generate(request, { signal, caller, onDelta, onBegin = () => {} }) {
       if (signal.aborted) return aborted(about)
       // A controller per call, so that nothing of the call stays behind on a signal that lives as long as the run.
       const controller = new AbortController()
       const onAbort = () => controller.abort()
       signal.addEventListener('abort', onAbort, { once: true })
       try {
-        const call = build(request)
+        const started = now()
+        const call = build(adapt(request), caller)
         call.abortSignal = controller.signal
-        const answer = onDelta ? await streamed(call, request, onDelta, controller) : await whole(call, request)
-        return !answer.ok && signal.aborted ? aborted(about) : answer
+        const answer = onDelta
+          ? await streamed(call, request, { onDelta, onBegin }, controller)
+          : await whole(call, request)
+        if (!answer.ok) return signal.aborted ? aborted(about) : answer
+        const parts = reader ? stamp(answer.parts, reader.provider) : answer.parts
+        return { ...answer, parts, cost_usd: costOf(answer.usage, started) }
       } catch (error) {
         return signal.aborted ? aborted(about) : toFault(error, about)
       } finally {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { pricesSettingsSchema } from './prices/configured.js'
 
 const url = z.url({ protocol: /^https?$/, error: 'must be an http or https address' })
 
@@ -19,6 +20,8 @@ export const providerSettingsSchema = z
     context_window: z.int().positive().optional(),
     /** How long a stream may be silent before it is given up. */
     idle_timeout_ms: z.int().positive().optional(),
+    /** What its models cost, instead of what the table of prices says. */
+    prices: pricesSettingsSchema.optional(),
   })
   .superRefine((settings, context) => {
     if (settings.type === 'openai-compatible' && settings.base_url === undefined) {
@@ -39,6 +42,7 @@ export const providersSettingsSchema = z.record(
   z
     .string()
     .regex(/^[a-z0-9][a-z0-9._-]*$/, 'a provider name has lower-case letters, digits, dots, dashes and underscores')
-    .refine((name) => name !== 'scripted', '"scripted" is the name of the scripted model'),
+    .refine((name) => name !== 'scripted', '"scripted" is the name of the scripted model')
+    .refine((name) => name !== 'pool', '"pool" is what the names of pools begin with'),
   providerSettingsSchema,
 )

@@ -26,6 +26,8 @@ export async function readStream(
     model: string
     usage_last: boolean
     onDelta: NonNullable<GenerateOptions['onDelta']>
+    /** Called once. */
+    onBegin: () => void
     onSign: () => void
     onEnd: () => void
   },
@@ -34,6 +36,12 @@ export async function readStream(
   const open = new Map<string, Block>()
   let end: { finish: LanguageModelV3FinishReason; usage: LanguageModelV3Usage } | null = null
   let model = options.model
+  let begun = false
+
+  function begin(): void {
+    if (!begun) options.onBegin()
+    begun = true
+  }
 
   function take(part: LanguageModelV3StreamPart): void {
     switch (part.type) {
@@ -54,10 +62,16 @@ export async function readStream(
         block.metadata = merge(block.metadata, part.providerMetadata)
         if (!('delta' in part) || part.delta === '') return
         block.text += part.delta
+        begin()
         options.onDelta({ type, text: part.delta })
         return
       }
+      case 'tool-input-start':
+      case 'tool-input-delta':
+        begin()
+        return
       case 'tool-call': {
+        begin()
         const call = toPart(part)
         if (call) entries.push(call)
         return

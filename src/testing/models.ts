@@ -10,6 +10,7 @@ export function modelsOf(...models: [Model, ...Model[]]): Models {
       return { ok: false, code: 'unknown_provider', message: `There is no model ${name} in this test, only ${known}` }
     },
     available: () => models.map((model) => ({ provider: model.name, ready: true, hint: 'for tests' })),
-    fallback: () => models[0].name,
+    discover: async () => [],
+    fallback: async () => models[0].name,
   }
 }

@@ -141,8 +141,8 @@ describe('what is there', () => {
     [{ OPENAI_API_KEY: 'k', GOOGLE_GENERATIVE_AI_API_KEY: 'k' }, 'openai/gpt-5'],
     [{ GOOGLE_GENERATIVE_AI_API_KEY: 'k' }, 'google/gemini-2.5-pro'],
     [{ OPENAI_API_KEY: 'k', OPENAI_BASE_URL: 'http://localhost:1234/v1' }, null],
-  ])('with %j falls back to %s', (env, expected) => {
-    expect(createModels({ env }).fallback()).toBe(expected)
+  ])('with %j falls back to %s', async (env, expected) => {
+    expect(await createModels({ env, discover: false }).fallback()).toBe(expected)
   })
 
   test.each<[string, Record<string, ProviderSettings>, number | null]>([
@@ -196,7 +196,7 @@ test('a script is a model', async () => {
     ok: false,
     code: 'bad_script',
     message:
-      'a.yaml:3: agents.root[0]: Unrecognized key: "txt"\na.yaml:3: agents.root[0]: a step answers (text, calls), fails or branches',
+      'a.yaml:3: agents.root[0]: Unrecognized key: "txt"\na.yaml:3: agents.root[0]: a step answers (text, calls, or parts), fails or branches',
   })
   await writeFile(join(folder, 'a.yaml'), 'agents:\n  root:\n    - text: hi\n')
   const choice = await models.resolve('scripted/a.yaml')

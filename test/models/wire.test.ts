@@ -80,6 +80,7 @@ describe.each(WAYS)('over $way', (way) => {
           cache_write_tokens: 0,
           reasoning_tokens: 12,
         },
+        cost_usd: null,
       })
       if (!first.ok) return
       const messages: Message[] = [{ role: 'user', content: 'Hello' }, toMessage(first.parts), results('one', 'two')]
@@ -244,7 +245,7 @@ describe('what only one provider has', () => {
       expect(parts[0]).toEqual({
         type: 'reasoning',
         text: 'Let me think.',
-        provider: { anthropic: { signature: 'signed-0' } },
+        provider: { lab: { signature: 'signed-0' } },
       })
       const cache_control = { type: 'ephemeral' }
       expect(bodies[1]).toMatchObject({
@@ -262,7 +263,7 @@ describe('what only one provider has', () => {
           { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_0_0', content: 'one', cache_control }] },
         ],
       })
-      expect(JSON.stringify(bodies[1]).match(/cache_control/g)).toHaveLength(2)
+      expect(JSON.stringify(bodies[1]).match(/cache_control/g)).toHaveLength(3)
     },
   )
 
@@ -273,7 +274,7 @@ describe('what only one provider has', () => {
       expect(parts[0]).toMatchObject({
         type: 'reasoning',
         text: 'Let me think.',
-        provider: { openai: { itemId: 'rs_0', reasoningEncryptedContent: 'sealed-0' } },
+        provider: { lab: { itemId: 'rs_0', reasoningEncryptedContent: 'sealed-0' } },
       })
       expect(bodies[1]).toMatchObject({ store: false, include: ['reasoning.encrypted_content'] })
       expect(bodies[1]?.tools).toMatchObject([{ type: 'function', name: 'read_file', strict: false }])
@@ -292,13 +293,13 @@ describe('what only one provider has', () => {
   test.each([false, true])('Google gets its signatures back (streamed: %s)', async (streamed) => {
     const { parts, bodies } = await twoTurns('google', streamed)
     expect(parts.map((part) => part.type)).toEqual(['reasoning', 'text', 'tool_call'])
-    expect(parts[2]?.provider).toEqual({ google: { thoughtSignature: 'signed-0' } })
+    expect(parts[2]?.provider).toEqual({ lab: { thoughtSignature: 'signed-0' } })
     expect(JSON.stringify(bodies[1])).toContain('"thoughtSignature":"signed-0"')
   })
 
   test.each([false, true])('a compatible server gets its reasoning back (streamed: %s)', async (streamed) => {
     const { parts, bodies } = await twoTurns('openai-compatible', streamed)
-    expect(parts[0]).toEqual({ type: 'reasoning', text: 'Let me think.' })
+    expect(parts[0]).toEqual({ type: 'reasoning', text: 'Let me think.', provider: { lab: {} } })
     expect(JSON.stringify(bodies[1])).toContain('"reasoning_content":"Let me think."')
   })
 

@@ -2,7 +2,8 @@ import { type ModelRequest, NO_USAGE } from '../../domain/index.js'
 import type { AnswerPart, Caller, GenerateOptions, Model, ModelAnswer } from '../model.js'
 import { findStep, type Playing } from './find.js'
 import { formatPath, lastStep, marked, type Path, summaryNote } from './position.js'
-import { type Script, type ScriptedCall, type Step, scriptSchema } from './script.js'
+import { priceOf } from './price.js'
+import { type Script, type ScriptedCall, type ScriptedPart, type Step, scriptSchema } from './script.js'
 import { createUseLog } from './uses.js'
 
 /** A model that says what it was told to say, and fails on everything that it was not told about. */
@@ -54,14 +55,16 @@ export function createScriptedModel({ name, ...given }: ScriptedModelOptions): S
       ok: true,
       model: `scripted/${name}`,
       parts,
-      finish_reason: step.finish_reason ?? (step.calls ? 'tool_calls' : 'stop'),
+      finish_reason: step.finish_reason ?? (parts.some((part) => part.type === 'tool_call') ? 'tool_calls' : 'stop'),
       usage: { ...NO_USAGE, ...step.usage },
+      ...(step.cost_usd === undefined ? {} : { cost_usd: step.cost_usd }),
     }
   }
 
   return {
     name: `scripted/${name}`,
     window: script.window ?? null,
+    price: priceOf(script),
     generate,
     requests,
     violations,
@@ -75,13 +78,22 @@ export function createScriptedModel({ name, ...given }: ScriptedModelOptions): S
 
 /** The mark goes on the first part that stays in the conversation whatever becomes of the reasoning. */
 function toParts(step: Step, path: Path, mark: Pick<AnswerPart, 'provider'>): AnswerPart[] {
-  const parts: AnswerPart[] = []
-  if (step.text !== undefined) parts.push({ type: 'text', text: step.text })
-  step.calls?.forEach((call, index) => {
-    parts.push({ type: 'tool_call', wire_id: `call_${path.join('-')}_${index + 1}`, ...readCall(call) })
+  let calls = 0
+  const parts = partsOf(step).map((part): AnswerPart => {
+    if ('text' in part) return { type: 'text', text: part.text }
+    if ('reasoning' in part) return { type: 'reasoning', text: part.reasoning }
+    calls += 1
+    return { type: 'tool_call', wire_id: `call_${path.join('-')}_${calls}`, ...readCall(part.call) }
   })
-  if (parts[0]) parts[0] = { ...parts[0], ...mark }
-  if (step.reasoning !== undefined) parts.unshift({ type: 'reasoning', text: step.reasoning })
+  const first = parts.findIndex((part) => part.type !== 'reasoning')
+  return parts.map((part, index) => (index === first ? { ...part, ...mark } : part))
+}
+
+function partsOf(step: Step): ScriptedPart[] {
+  const parts: ScriptedPart[] = [...(step.parts ?? [])]
+  if (step.reasoning !== undefined) parts.push({ reasoning: step.reasoning })
+  if (step.text !== undefined) parts.push({ text: step.text })
+  for (const call of step.calls ?? []) parts.push({ call })
   return parts
 }
 

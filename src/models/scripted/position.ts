@@ -39,6 +39,8 @@ export function summaryNote(agent: string, steps: Path | null, summary: Path): s
   return `[scripted ${agent}: summary ${formatPath(summary)}, after step ${steps ? formatPath(steps) : '0'}]`
 }
 
+export const summaryNotes = / ?\[scripted [^\]]+: summary [\d.]+, after step [\d.]+\]/g
+
 /**
  * The last step of a list that this conversation has seen. A function of the conversation alone, so that a run that
  * goes on in another process gets the answers it would have got in this one.

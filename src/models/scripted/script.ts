@@ -4,12 +4,21 @@ import { MODEL_FAULTS, usageSchema } from '../../domain/index.js'
 const strings = z.union([z.string(), z.array(z.string()).min(1)])
 const regex = z.string().refine(isRegex, 'not a regular expression')
 
+/** Stands for anything in a text that is to be alike. */
+export const ANYTHING = '<*>'
+
 /** What the last message must be like. A text stands for `contains`. All that is given must hold. */
 const matcherSchema = z.union([
   z.string(),
   z
-    .strictObject({ contains: strings.optional(), matches: regex.optional(), excludes: strings.optional() })
-    .refine((matcher) => Object.keys(matcher).length > 0, 'say what to look for: contains, matches or excludes'),
+    .strictObject({
+      contains: strings.optional(),
+      matches: regex.optional(),
+      excludes: strings.optional(),
+      /** The whole text, in which `<*>` stands for anything. */
+      like: z.string().optional(),
+    })
+    .refine((matcher) => Object.keys(matcher).length > 0, 'say what to look for: contains, matches, excludes or like'),
 ])
 export type Matcher = z.infer<typeof matcherSchema>
 
@@ -21,6 +30,14 @@ const callSchema = z.union([
     .refine((call) => Object.keys(call).length === 1, 'one tool for each call'),
 ])
 export type ScriptedCall = z.infer<typeof callSchema>
+
+/** For answers in another order than reasoning, text, calls. */
+const partSchema = z.union([
+  z.strictObject({ reasoning: z.string() }),
+  z.strictObject({ text: z.string() }),
+  z.strictObject({ call: callSchema }),
+])
+export type ScriptedPart = z.infer<typeof partSchema>
 
 const failSchema = z.strictObject({
   code: z.enum(MODEL_FAULTS).exclude(['interrupted', 'aborted']),
@@ -35,8 +52,10 @@ export type Step = {
   reasoning?: string
   text?: string
   calls?: ScriptedCall[]
+  parts?: ScriptedPart[]
   finish_reason?: 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'other'
   usage?: Partial<z.infer<typeof usageSchema>>
+  cost_usd?: number
   fail?: z.infer<typeof failSchema>
   branches?: { when?: Matcher; steps: Step[] }[]
 }
@@ -49,8 +68,10 @@ const stepSchema: z.ZodType<Step> = z.lazy(() =>
       reasoning: z.string().optional(),
       text: z.string().optional(),
       calls: z.array(callSchema).min(1).optional(),
+      parts: z.array(partSchema).min(1).optional(),
       finish_reason: z.enum(['stop', 'length', 'tool_calls', 'content_filter', 'other']).optional(),
       usage: usageSchema.partial().optional(),
+      cost_usd: z.number().nonnegative().optional(),
       fail: failSchema.optional(),
       branches: z
         .array(z.strictObject({ when: matcherSchema.optional(), steps: z.array(stepSchema) }))
@@ -59,8 +80,14 @@ const stepSchema: z.ZodType<Step> = z.lazy(() =>
     })
     .superRefine((step, context) => {
       const answers = step.text !== undefined || step.calls !== undefined
-      const kinds = [answers, step.fail !== undefined, step.branches !== undefined].filter(Boolean).length
-      if (kinds !== 1) context.addIssue({ code: 'custom', message: 'a step answers (text, calls), fails or branches' })
+      const kinds = [answers, step.parts !== undefined, step.fail !== undefined, step.branches !== undefined].filter(
+        Boolean,
+      ).length
+      if (kinds !== 1)
+        context.addIssue({ code: 'custom', message: 'a step answers (text, calls, or parts), fails or branches' })
+      if (step.parts && step.reasoning !== undefined) {
+        context.addIssue({ code: 'custom', path: ['reasoning'], message: 'beside parts: put it into them' })
+      }
       if (step.branches && Object.keys(step).length > 1) {
         context.addIssue({ code: 'custom', message: 'nothing goes beside branches: put it into the steps of each' })
       }
@@ -70,7 +97,8 @@ const stepSchema: z.ZodType<Step> = z.lazy(() =>
 /** For calls that must be answered in words. */
 const wordsSchema = z.array(stepSchema).superRefine((steps, context) => {
   steps.forEach((step, index) => {
-    if (step.calls) context.addIssue({ code: 'custom', path: [index, 'calls'], message: 'no tools can be called here' })
+    const calls = step.calls ?? step.parts?.some((part) => 'call' in part)
+    if (calls) context.addIssue({ code: 'custom', path: [index, 'calls'], message: 'no tools can be called here' })
   })
 })
 
