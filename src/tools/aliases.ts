@@ -7,9 +7,13 @@ const FILES = ['path', 'files', ...FILE]
 /**
  * What other agents call our tools and their arguments: Claude Code, opencode, Gemini CLI, Codex, Cursor, Cline and
  * the seeds. People bring these names in profiles, rules and agent files, models from their training. Upper and lower
- * case, `_` and `-` make no difference. A tool that has no equivalent here (`apply_patch`, `WebFetch`) is not listed.
+ * case, `_` and `-` make no difference. A tool that has no equivalent here (`apply_patch`) is not listed.
  */
 export const ALIASES: Readonly<Record<string, Aliases>> = {
+  overview: {
+    names: ['repo_overview', 'project_overview', 'repo_map', 'directory_tree', 'tree'],
+    arguments: { path: FOLDER },
+  },
   read_file: {
     names: ['read', 'view', 'view_file', 'open_file', 'cat', 'fs_read'],
     arguments: { path: FILE, offset: ['start_line'], limit: ['num_lines', 'max_lines'] },
@@ -28,7 +32,7 @@ export const ALIASES: Readonly<Record<string, Aliases>> = {
     },
   },
   list_dir: {
-    names: ['ls', 'list', 'list_directory', 'list_files', 'overview'],
+    names: ['ls', 'list', 'list_directory', 'list_files'],
     arguments: { path: [...FOLDER, 'relative_workspace_path'] },
   },
   find_files: {
@@ -60,7 +64,6 @@ export const ALIASES: Readonly<Record<string, Aliases>> = {
     names: [
       'bash',
       'shell',
-      'test',
       'exec',
       'execute',
       'terminal',
@@ -77,10 +80,33 @@ export const ALIASES: Readonly<Record<string, Aliases>> = {
       cwd: ['workdir', 'working_directory', ...FOLDER],
     },
   },
+  run_tests: {
+    names: ['test', 'tests', 'run_test', 'execute_tests', 'test_runner'],
+    arguments: {
+      filter: ['name', 'test_name', 'pattern', 'grep', 'test_filter'],
+      path: [...FILE, ...FOLDER, 'test_path', 'test_file'],
+      timeout_ms: ['timeout'],
+    },
+  },
   git_status: { names: ['git'], arguments: {} },
   git_diff: { names: ['diff'], arguments: { staged: ['cached'], ref: ['commit', 'base', 'range'], paths: FILES } },
   git_log: { names: [], arguments: { limit: ['n', 'count', 'max_count'], path: FILE } },
   git_commit: { names: ['commit'], arguments: { message: ['msg', 'm', 'commit_message'], paths: FILES } },
+  web_fetch: {
+    names: ['fetch', 'fetch_url', 'read_url', 'url_fetch', 'http_get', 'browse', 'web_get'],
+    arguments: { url: ['uri', 'href', 'address', 'link'] },
+  },
+  web_search: {
+    names: ['google_web_search', 'google_search', 'internet_search', 'search_web', 'brave_web_search', 'tavily_search'],
+    arguments: {
+      query: ['q', 'search', 'search_query', 'search_term', 'text'],
+      count: ['n', 'limit', 'num_results', 'max_results'],
+    },
+  },
+  load_skill: {
+    names: ['skill', 'use_skill', 'activate_skill', 'read_skill'],
+    arguments: { name: ['skill', 'skill_name', 'id', 'command'], file: ['path', 'file_path', 'filename'] },
+  },
   ask_user: {
     names: ['ask', 'question', 'ask_user_question', 'ask_followup_question', 'request_user_input'],
     arguments: { question: ['prompt', 'text', 'message', 'query'], options: ['choices', 'follow_up', 'suggestions'] },

@@ -6,16 +6,36 @@ import { gitDiff } from './git_diff.js'
 import { gitLog } from './git_log.js'
 import { gitStatus } from './git_status.js'
 import { listDir } from './list_dir.js'
+import { type LoadableSkill, loadSkill } from './load_skill.js'
+import { overview } from './overview.js'
 import { readFile } from './read_file.js'
 import { readOutput } from './read_output.js'
 import { runCommand } from './run_command.js'
+import { type RunTestsSettings, runTests } from './run_tests.js'
 import { searchFiles } from './search_files.js'
 import type { Tool } from './tool.js'
+import type { SearchSettings } from './web/search_apis.js'
+import { webFetch } from './web_fetch.js'
+import { webSearch } from './web_search.js'
 import { writeFile } from './write_file.js'
 
+export type BuiltinOptions = {
+  /** `search` null: there is no web_search. */
+  web?: { allow_private: readonly string[]; search: SearchSettings | null }
+  tests?: RunTestsSettings
+  /** None: there is no load_skill. */
+  skills?: readonly LoadableSkill[]
+}
+
+/** Names of the tools that ship, those included that are absent where nothing is set up for them. */
+export function builtinToolNames(): string[] {
+  return [...builtinTools().map(({ name }) => name), 'web_search', 'load_skill']
+}
+
 /** The tools that ship, in the order in which models see them. */
-export function builtinTools(): Tool[] {
+export function builtinTools({ web, tests = { command: null }, skills = [] }: BuiltinOptions = {}): Tool[] {
   return [
+    overview(tests),
     readFile,
     writeFile,
     editFile,
@@ -23,10 +43,14 @@ export function builtinTools(): Tool[] {
     findFiles,
     searchFiles,
     runCommand,
+    runTests(tests),
     gitStatus,
     gitDiff,
     gitLog,
     gitCommit,
+    webFetch({ allow_private: web?.allow_private ?? [] }),
+    ...(web?.search ? [webSearch(web.search)] : []),
+    ...(skills.length > 0 ? [loadSkill(skills)] : []),
     askUser,
     readOutput,
   ]

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import type { Redactor } from '../domain/index.js'
+import type { CommitCheck } from '../host/index.js'
 import { gitPaths, NO_REPOSITORY, pathsForGit } from './git.js'
 import { plannedWitness } from './paths.js'
 import { oneLine } from './text.js'
@@ -39,9 +41,13 @@ export const gitCommit = defineTool({
         content: 'HEAD was moved by somebody else in the meantime: look at git_log, then commit again',
       }
     }
+    const { redactor } = context
+    const inMessage = redactor.findIn(args.message)
+    if (inMessage.length > 0) return { ok: false, content: `${REFUSED}\nthe message: ${inMessage.join(', ')}` }
     const paths = pathsForGit(plan)
-    const done = await repository.commit({ message: args.message, ...(paths ? { paths } : {}) })
-    if (!done.ok) return { ok: false, content: done.message }
+    const check = redactor.names.length > 0 ? { check: checkFor(redactor) } : {}
+    const done = await repository.commit({ message: args.message, ...(paths ? { paths } : {}), ...check })
+    if (!done.ok) return { ok: false, content: done.code === 'refused' ? `${REFUSED}\n${done.message}` : done.message }
     return { ok: true, content: `committed ${done.commit}\n${done.summary}`.trimEnd() }
   },
   async recover(_args, witness, context) {
@@ -49,3 +55,20 @@ export const gitCommit = defineTool({
     return head?.ok && head.commit === witness.before ? 'not_done' : 'unknown'
   },
 })
+
+const REFUSED = 'Nothing was committed: there are secrets in what would be. Take them out, then commit again.'
+
+/** Looks for secrets in the name and the content of a file that is going to be committed. */
+function checkFor(redactor: Redactor): CommitCheck {
+  return (path) => {
+    const content = redactor.stream()
+    return {
+      push: (text) => void content.push(text),
+      end() {
+        content.end()
+        const names = [...new Set([...redactor.findIn(path), ...content.found()])]
+        return names.length > 0 ? `${path}: ${names.join(', ')}` : null
+      },
+    }
+  }
+}

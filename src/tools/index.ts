@@ -3,6 +3,14 @@ export * from './aliases.js'
 export * from './arguments.js'
 export * from './bounds.js'
 export * from './builtin.js'
+export {
+  connectServers,
+  type McpConnections,
+  type McpOptions,
+  type McpServer,
+} from './mcp/connect.js'
+export { type McpServerSettings, mcpServerSettingsSchema, mcpServersSettingsSchema } from './mcp/settings.js'
 export * from './pipeline.js'
 export * from './registry.js'
 export * from './tool.js'
+export type { SearchSettings } from './web/search_apis.js'

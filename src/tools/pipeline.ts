@@ -8,15 +8,15 @@ import {
   permits,
   type Refusal,
   type Rule,
-  simpleCommand,
   type ToolStatus,
   type Verdict,
 } from '../domain/index.js'
 import { resolveToolName } from './aliases.js'
-import { readArguments, type ToolArguments } from './arguments.js'
+import { readArguments } from './arguments.js'
 import { boundOutput } from './bounds.js'
+import { parseCommand } from './commands/parse.js'
 import type { ToolRegistry } from './registry.js'
-import type { Plan, PlanResult, Tool, ToolContext, ToolOutput } from './tool.js'
+import type { Plan, PlanResult, Tool, ToolArguments, ToolContext, ToolOutput } from './tool.js'
 
 /** grantable: a yes may cover the rest of the run. Where a rule wants to be asked each time, it may not. */
 export type Question = {
@@ -163,6 +163,8 @@ async function prepare(pipeline: Pipeline, call: PendingCall): Promise<Ready | R
   }
   const read = readArguments(tool, call.part.args)
   if (!read.ok) return refused('invalid_arguments', read.message)
+  const masked = tool.effect === 'write' ? pipeline.context.redactor.masksIn(JSON.stringify(read.args)) : []
+  if (masked.length > 0) return refused('invalid_arguments', destroys(masked))
   const planned = await plan(tool, read.args, pipeline.context)
   if (!planned.ok) {
     const reveals: Call = { tool: name, effect: 'read', paths: planned.reveals ?? [] }
@@ -170,9 +172,15 @@ async function prepare(pipeline: Pipeline, call: PendingCall): Promise<Ready | R
     if (planned.reveals && verdict.decision !== 'allow') return refused('denied', `Not allowed: ${verdict.reason}.`)
     return refused('invalid_arguments', planned.message)
   }
-  const subject = subjectOf(tool, planned.plan)
+  const subject = await subjectOf(tool, planned.plan, pipeline.context)
   const verdict = permits(pipeline.authority, subject)
   return { ok: true, call, tool, args: read.args, mended: read.mended, plan: planned.plan, subject, verdict }
+}
+
+/** What an agent saw without its secrets must not be written over what has them. */
+function destroys(names: readonly string[]): string {
+  const masks = names.map((name) => `[secret ${name}]`).join(', ')
+  return `The arguments have ${masks} in them, which stands for a value that you cannot see: writing it would destroy that value. Change only the text around it, with edit_file.`
 }
 
 async function plan(tool: Tool, args: ToolArguments, context: ToolContext): Promise<PlanResult> {
@@ -183,11 +191,20 @@ async function plan(tool: Tool, args: ToolArguments, context: ToolContext): Prom
   }
 }
 
-function subjectOf(tool: Tool, plan: Plan): Call {
-  const call: Call = { tool: tool.name, effect: tool.effect, paths: plan.paths }
+async function subjectOf(tool: Tool, plan: Plan, context: ToolContext): Promise<Call> {
+  const { paths, address, skill } = plan
+  const call: Call = {
+    tool: tool.name,
+    effect: tool.effect,
+    paths,
+    ...(address === undefined ? {} : { address }),
+    ...(skill === undefined ? {} : { skill }),
+    ...(tool.server === undefined ? {} : { server: tool.server }),
+  }
   if (plan.command === undefined) return call
-  const argv = simpleCommand(plan.command)
-  return { ...call, commands: argv ? [argv] : null }
+  const parsed = await parseCommand(plan.command)
+  const understood = parsed.ok ? { commands: parsed.parts } : { commands: null, unclear: parsed.why }
+  return { ...call, ...understood, sandboxed: context.fence !== null }
 }
 
 /** Budget and permission; a person is asked where the verdict says so. Records the intent of what is admitted. */
@@ -264,6 +281,8 @@ function refuse(pipeline: Pipeline, refused: Refused): void {
 async function execute(pipeline: Pipeline, ready: Ready): Promise<void> {
   const started = pipeline.now()
   const output = await run(ready, pipeline.context)
+  // Before it is cut: half a secret would not be found.
+  output.content = pipeline.context.redactor.redact(output.content)
   const { call_id } = ready.call.part
   const bounded = boundOutput(output.content, { max_chars: pipeline.context.limits.output_chars, call_id })
   pipeline.record('tool.finished', {

@@ -2,15 +2,16 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { CommandResult } from '../host/index.js'
 import { count, oneLine, seconds } from './text.js'
-import { defineTool, type ToolLimits } from './tool.js'
+import { defineTool, type ToolContext, type ToolLimits } from './tool.js'
 
 export const runCommand = defineTool({
   name: 'run_command',
   effect: 'execute',
   repeatable: false,
   description: (limits) =>
-    'Runs a shell command and returns its exit code and output. There is no terminal and no input; API keys are not in ' +
-    'the environment; processes left in the background are ended when the command ends. ' +
+    'Runs a shell command and returns its exit code and output. In the sandbox only the workspace can be written and ' +
+    'there is no network unless it is allowed. There is no terminal and no input; API keys are not in the environment; ' +
+    'processes left in the background are ended when the command ends. ' +
     `Timeout ${seconds(limits.command_timeout_ms)}, at most ${seconds(limits.command_max_timeout_ms)}.`,
   parameters: z.strictObject({
     command: z.string().min(1),
@@ -37,12 +38,14 @@ export const runCommand = defineTool({
   },
   async execute(args, context, plan) {
     const { limits, workspace, processes, signal } = context
-    const asked = args.timeout_ms ?? limits.command_timeout_ms
-    const allowed = Math.min(limits.command_max_timeout_ms, context.time_left_ms())
-    const timeout_ms = Math.max(1, Math.min(asked, allowed))
+    const timeout_ms = commandTimeout(args.timeout_ms ?? limits.command_timeout_ms, context)
+    // The folder may have been exchanged while a person was asked. What is left is a short moment.
+    const folder = await workspace.resolve(plan.paths[0]?.path ?? '.')
+    if (!folder.ok) return { ok: false, content: `cwd: ${folder.message}` }
     const result = await processes.run({
       command: args.command,
-      cwd: join(workspace.root, plan.paths[0]?.path ?? '.'),
+      cwd: join(workspace.root, folder.path),
+      ...(context.fence ? { fence: context.fence } : {}),
       timeout_ms,
       signal,
       max_output_bytes: limits.command_output_bytes,
@@ -55,7 +58,13 @@ export const runCommand = defineTool({
   },
 })
 
-function firstLine(result: CommandResult, timeout_ms: number, limits: ToolLimits): string {
+/** What was asked for, but no more than is allowed and than is left. */
+export function commandTimeout(asked_ms: number, { limits, time_left_ms }: ToolContext): number {
+  return Math.max(1, Math.min(asked_ms, limits.command_max_timeout_ms, time_left_ms()))
+}
+
+/** How a command ended. */
+export function firstLine(result: CommandResult, timeout_ms: number, limits: ToolLimits): string {
   switch (result.status) {
     case 'exited':
       return `exit code ${result.exit_code}`

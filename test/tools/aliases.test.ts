@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { ALIASES, builtinTools, resolveToolName } from '../../src/tools/index.js'
+import { ALIASES, resolveToolName } from '../../src/tools/index.js'
+import { allTools } from './workbench.js'
 
 const resolved = (names: string) => Object.fromEntries(names.split(' ').map((name) => [name, resolveToolName(name)]))
 
 describe('tool names of others', () => {
   it('knows those of Claude Code', () => {
-    expect(resolved('Read Write Edit MultiEdit Glob Grep LS Bash AskUserQuestion WebFetch Task')).toEqual({
+    expect(
+      resolved('Read Write Edit MultiEdit Glob Grep LS Bash AskUserQuestion WebFetch WebSearch Skill Task'),
+    ).toEqual({
       Read: 'read_file',
       Write: 'write_file',
       Edit: 'edit_file',
@@ -15,7 +18,9 @@ describe('tool names of others', () => {
       LS: 'list_dir',
       Bash: 'run_command',
       AskUserQuestion: 'ask_user',
-      WebFetch: null,
+      WebFetch: 'web_fetch',
+      WebSearch: 'web_search',
+      Skill: 'load_skill',
       Task: null,
     })
   })
@@ -32,20 +37,25 @@ describe('tool names of others', () => {
       search: 'search_files',
       code_search: 'search_files',
       shell: 'run_command',
-      test: 'run_command',
+      test: 'run_tests',
       git: 'git_status',
       git_commit: 'git_commit',
       git_diff: 'git_diff',
       list_files: 'list_dir',
-      overview: 'list_dir',
+      overview: 'overview',
     })
-    expect(resolved('web_search web_fetch spawn')).toEqual({ web_search: null, web_fetch: null, spawn: null })
+    expect(resolved('web_search web_fetch spawn')).toEqual({
+      web_search: 'web_search',
+      web_fetch: 'web_fetch',
+      spawn: null,
+    })
   })
 
   it('knows those of opencode, Gemini CLI and Codex', () => {
     expect(
       resolved(
-        'list question replace run_shell_command search_file_content list_directory glob exec_command grep_files apply_patch',
+        'list question replace run_shell_command search_file_content list_directory glob exec_command grep_files ' +
+          'webfetch google_web_search skill apply_patch',
       ),
     ).toEqual({
       list: 'list_dir',
@@ -57,6 +67,9 @@ describe('tool names of others', () => {
       glob: 'find_files',
       exec_command: 'run_command',
       grep_files: 'search_files',
+      webfetch: 'web_fetch',
+      google_web_search: 'web_search',
+      skill: 'load_skill',
       apply_patch: null,
     })
   })
@@ -73,13 +86,13 @@ describe('tool names of others', () => {
 })
 
 describe('the table', () => {
-  const tools = new Map(builtinTools().map((tool) => [tool.name, tool]))
+  const tools = new Map(allTools().map((tool) => [tool.name, tool]))
   const plain = (name: string) => name.replaceAll('_', '')
 
   it('speaks of every tool that ships, of their real arguments, and of nothing else', () => {
     expect(Object.keys(ALIASES)).toEqual([...tools.keys()])
     for (const [name, aliases] of Object.entries(ALIASES)) {
-      const real = Object.keys(tools.get(name)?.parameters.shape ?? {})
+      const real = Object.keys(tools.get(name)?.reader().schema.properties ?? {})
       expect(Object.keys(aliases.arguments).filter((argument) => !real.includes(argument))).toEqual([])
     }
   })

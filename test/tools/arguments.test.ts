@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { builtinTools, defineTool, readArguments, type Tool } from '../../src/tools/index.js'
+import { builtinTools, defineTool, readArguments, type Tool, type ToolSpec } from '../../src/tools/index.js'
 
 function tool(name: string): Tool {
   const found = builtinTools().find((candidate) => candidate.name === name)
@@ -15,18 +15,21 @@ const refused = (...lines: string[]) => ({ ok: false, message: lines.join('\n') 
 
 const READ_FILE = 'Expected: read_file(path: string, offset?: integer, limit?: integer)'
 
-const planTool = defineTool({
+const bare: Omit<ToolSpec<z.ZodObject>, 'parameters'> = {
   name: 'plan',
   effect: 'read',
   repeatable: true,
   description: () => '',
+  plan: async () => ({ ok: false, message: '' }),
+  execute: async () => ({ ok: false, content: '' }),
+}
+const planTool = defineTool({
+  ...bare,
   parameters: z.strictObject({
     steps: z.array(z.strictObject({ task: z.string(), after: z.array(z.int()).optional() })).min(1),
     mode: z.enum(['plan', 'auto']).optional(),
     note: z.string().nullable().optional(),
   }),
-  plan: async () => ({ ok: false, message: '' }),
-  execute: async () => ({ ok: false, content: '' }),
 })
 const PLAN = 'Expected: plan(steps: {task: string, after?: integer[]}[], mode?: "plan" | "auto", note?: string | null)'
 
@@ -143,12 +146,12 @@ describe('slips in the values are mended and named', () => {
   })
 
   it('arguments that do not exist, also where the schema would pass them over in silence', () => {
-    const lenient: Tool = { ...planTool, parameters: z.object({ mode: z.string() }) }
+    const lenient = defineTool({ ...bare, parameters: z.object({ mode: z.string() }) })
     expect(readArguments(lenient, '{"mode":"x","y":1}')).toEqual(taken({ mode: 'x' }, '"y" is no argument: dropped'))
   })
 
   it('but keep them where the schema is open', () => {
-    const open: Tool = { ...planTool, parameters: z.looseObject({ n: z.int() }) }
+    const open = defineTool({ ...bare, parameters: z.looseObject({ n: z.int() }) })
     expect(readArguments(open, '{"n":"1","y":1}')).toEqual(taken({ n: 1, y: 1 }, 'n: "1" read as 1'))
   })
 
@@ -224,7 +227,7 @@ describe('any text whatever', () => {
 
   function isSound(subject: Tool, raw: string): void {
     const result = readArguments(subject, raw)
-    if (result.ok) expect(subject.parameters.safeParse(result.args).success).toBe(true)
+    if (result.ok) expect(subject.reader().problemsOf(result.args)).toEqual([])
     else expect(result.message).toContain(`Expected: ${subject.name}(`)
   }
 
@@ -244,7 +247,12 @@ describe('any text whatever', () => {
 
   it('also with the right names and any values', () => {
     const anyCall = someTool.chain((subject) => {
-      const names = fc.constantFrom(...Object.keys(subject.parameters.shape), '__proto__', 'file_path', 'toString')
+      const names = fc.constantFrom(
+        ...Object.keys(subject.reader().schema.properties ?? {}),
+        '__proto__',
+        'file_path',
+        'toString',
+      )
       return fc.tuple(fc.constant(subject), fc.dictionary(names, fc.jsonValue()))
     })
     fc.assert(
@@ -277,6 +285,6 @@ describe('any text whatever', () => {
     isSound(tool('git_diff'), JSON.stringify({ paths: `${'['.repeat(100_000)}'${' '.repeat(100_000)}` }))
     isSound(tool('read_file'), JSON.stringify({ path: 'a', offset: `${' '.repeat(100_000)}x` }))
     isSound(tool('read_file'), JSON.stringify({ path: 'a', offset: `${'1'.repeat(100_000)}x` }))
-    expect(performance.now() - started).toBeLessThan(2000)
+    expect(performance.now() - started).toBeLessThan(10_000)
   })
 })

@@ -152,7 +152,7 @@ describe('an edit that does not apply', () => {
       failed('old_text is not in a.ts, nor anything like it in its first 10,000 lines: read the file again'),
     )
     expect(edit('a'.repeat(2_000_000), 'a'.repeat(1_000_000), 'x').ok).toBe(false)
-    expect(performance.now() - started).toBeLessThan(2000)
+    expect(performance.now() - started).toBeLessThan(10_000)
   })
 })
 

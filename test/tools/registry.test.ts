@@ -1,12 +1,14 @@
 import { estimateTokenCount } from 'tokenx'
 import { describe, expect, it } from 'vitest'
 import { builtinTools, createToolRegistry, DEFAULT_LIMITS } from '../../src/tools/index.js'
+import { allTools } from './workbench.js'
 
 const registry = createToolRegistry(builtinTools())
 
 describe('the tool registry', () => {
   it('offers the tools that ship, in one order', () => {
     expect(registry.names()).toEqual([
+      'overview',
       'read_file',
       'write_file',
       'edit_file',
@@ -14,22 +16,29 @@ describe('the tool registry', () => {
       'find_files',
       'search_files',
       'run_command',
+      'run_tests',
       'git_status',
       'git_diff',
       'git_log',
       'git_commit',
+      'web_fetch',
       'ask_user',
       'read_output',
     ])
+    const more = allTools().map(({ name }) => name)
+    expect(more.filter((name) => !registry.names().includes(name))).toEqual(['web_search', 'load_skill'])
   })
 
   it('says which tools change the world and which may be repeated', () => {
-    const effects = builtinTools().map((tool) => [tool.name, tool.effect, tool.repeatable, tool.recover !== undefined])
+    const effects = allTools().map((tool) => [tool.name, tool.effect, tool.repeatable, tool.recover !== undefined])
     expect(effects.filter(([, effect, repeatable]) => effect !== 'read' || repeatable !== true)).toEqual([
       ['write_file', 'write', false, true],
       ['edit_file', 'write', false, true],
       ['run_command', 'execute', false, false],
+      ['run_tests', 'execute', false, false],
       ['git_commit', 'write', false, true],
+      ['web_fetch', 'fetch', true, false],
+      ['web_search', 'fetch', true, false],
       ['ask_user', 'ask_person', true, false],
     ])
   })
@@ -40,8 +49,9 @@ describe('the tool registry', () => {
       {
         name: 'run_command',
         description:
-          'Runs a shell command and returns its exit code and output. There is no terminal and no input; API keys are ' +
-          'not in the environment; processes left in the background are ended when the command ends. ' +
+          'Runs a shell command and returns its exit code and output. In the sandbox only the workspace can be written ' +
+          'and there is no network unless it is allowed. There is no terminal and no input; API keys are not in the ' +
+          'environment; processes left in the background are ended when the command ends. ' +
           'Timeout 7 s, at most 8.5 s.',
         parameters: {
           type: 'object',
@@ -69,8 +79,9 @@ describe('the tool registry', () => {
     expect(() => createToolRegistry([...builtinTools(), ...builtinTools()])).toThrow('two tools have the same name')
   })
 
-  it('costs a model less than 1,500 tokens a request', () => {
-    const definitions = registry.definitions(registry.names(), DEFAULT_LIMITS)
-    expect(estimateTokenCount(JSON.stringify(definitions))).toBeLessThan(1500)
+  it('costs a model less than 2,000 tokens a request, all tools together', () => {
+    const every = createToolRegistry(allTools())
+    const definitions = every.definitions(every.names(), DEFAULT_LIMITS)
+    expect(estimateTokenCount(JSON.stringify(definitions))).toBeLessThan(2000)
   })
 })

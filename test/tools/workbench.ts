@@ -2,8 +2,10 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { NOTHING_TO_REDACT } from '../../src/domain/index.js'
 import { createHost } from '../../src/host/index.js'
 import {
+  type BuiltinOptions,
   builtinTools,
   DEFAULT_LIMITS,
   type PlanResult,
@@ -20,6 +22,9 @@ type Options = {
   time_left_ms?: number
   answer?: string | null
   outputs?: Record<string, string>
+  /** Settings of the tools that have some. */
+  tools?: BuiltinOptions
+  context?: Partial<ToolContext>
 }
 
 /** Tools at work on real files in a folder of their own, without the pipeline around them. */
@@ -42,6 +47,9 @@ export async function workbench(files: Record<string, string | Uint8Array> = {},
   const context: ToolContext = {
     workspace,
     processes: host.processes,
+    fence: null,
+    http: host.http,
+    redactor: NOTHING_TO_REDACT,
     repository: async () => {
       const opened = await host.git.open(root)
       return opened.ok ? opened.repository : null
@@ -56,6 +64,7 @@ export async function workbench(files: Record<string, string | Uint8Array> = {},
       return options.answer ?? null
     },
     onProgress: (text) => void progress.push(text),
+    ...options.context,
   }
 
   return {
@@ -66,11 +75,13 @@ export async function workbench(files: Record<string, string | Uint8Array> = {},
     progress,
     put,
     read: (path: string) => readFile(join(root, path), 'utf8'),
-    plan: (name: string, args: object): Promise<PlanResult> => toolNamed(name).plan({ ...args }, context),
+    plan: (name: string, args: object): Promise<PlanResult> =>
+      toolNamed(name, options.tools).plan({ ...args }, context),
     async call(name: string, args: object): Promise<ToolOutput | { refused: string }> {
-      const tool = toolNamed(name)
+      const tool = toolNamed(name, options.tools)
+      const exact = { ...context, workspace: workspace.exact() }
       const planned = await tool.plan({ ...args }, context)
-      return planned.ok ? tool.execute({ ...args }, context, planned.plan) : { refused: planned.message }
+      return planned.ok ? tool.execute({ ...args }, exact, planned.plan) : { refused: planned.message }
     },
     git: async (...argv: string[]) => {
       const who = ['-c', 'user.name=T', '-c', 'user.email=t@example.org']
@@ -80,8 +91,15 @@ export async function workbench(files: Record<string, string | Uint8Array> = {},
   }
 }
 
-export function toolNamed(name: string): Tool {
-  const found = builtinTools().find((tool) => tool.name === name)
+export function toolNamed(name: string, options?: BuiltinOptions): Tool {
+  const found = builtinTools(options).find((tool) => tool.name === name)
   if (!found) throw new Error(`no tool ${name}`)
   return found
+}
+
+/** Every tool there can be. */
+export function allTools(): Tool[] {
+  const search = { type: 'searxng', url: 'http://localhost:8888' } as const
+  const skill = { name: 'one', folder: '/none', files: null as never }
+  return builtinTools({ web: { allow_private: [], search }, skills: [skill] })
 }
