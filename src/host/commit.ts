@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { isProtected } from '../domain/index.js'
-import { type GitCommand, LITERAL } from './git-command.js'
-import type { Fault, GitFault, GitResult } from './host.js'
+import { type GitCommand, LITERAL, NOT_BELOW } from './git-command.js'
+import type { CommitCheck, Fault, GitFault, GitResult } from './host.js'
 import { fault, TEMPORARY } from './paths.js'
+import { openStaging } from './staging.js'
 
-type Change = { path: string; untracked: boolean }
+type Change = { path: string }
 
 /** Who commits where nobody said so. */
 const NOBODY = {
@@ -13,51 +16,59 @@ const NOBODY = {
   GIT_COMMITTER_EMAIL: 'retinue@localhost',
 }
 
+type What = { message: string; paths: string[]; named: boolean; check: CommitCheck | null }
+
+/** Files that are there while something else is under way, of which a commit would be a part. */
+const UNDER_WAY: Record<string, string> = {
+  MERGE_HEAD: 'a merge',
+  CHERRY_PICK_HEAD: 'a cherry-pick',
+  REVERT_HEAD: 'a revert',
+}
+
 /**
  * Commits what has changed under these paths and nothing else: what a person has staged besides stays staged. Paths
  * and git's working directory are relative to the top of the work tree.
+ *
+ * The commit is made of an index of its own that is built once and not touched again: what was checked is what is
+ * committed, whatever happens to the files in the meantime.
  */
 export async function commitPaths(
   git: GitCommand,
-  message: string,
-  paths: string[],
-  named: boolean,
+  git_dir: string,
+  { message, paths, named, check }: What,
 ): Promise<GitResult<{ commit: string; summary: string }>> {
+  for (const [file, name] of Object.entries(UNDER_WAY)) {
+    if (existsSync(join(git_dir, file))) return fault('failed', `${name} is under way: finish it with git first`)
+  }
   const changes = await changesUnder(git, paths)
   if (!changes.ok) return changes
   const unknown = named ? await unknownPath(git, paths, changes.changes) : null
   if (unknown) return unknown
   if (changes.changes.length === 0) return fault('nothing_to_commit', 'nothing has changed since the last commit')
+  const text = await git.run(['stripspace'], { stdin: message })
+  if (!text.ok) return text
+  if (text.stdout.trim() === '') return fault('failed', 'the message is empty')
 
-  const untracked = list(changes.changes.filter((change) => change.untracked))
-  if (untracked !== '') {
-    const added = await git.run(['add', ...FROM_STDIN], { stdin: untracked, env: LITERAL })
-    if (!added.ok) return added
+  const staging = await openStaging(git, git_dir)
+  if (!staging.ok) return staging
+  try {
+    const staged = await staging.add(changes.changes.map((change) => change.path))
+    if (!staged.ok) return staged
+    if (staged.entries.length === 0) return fault('nothing_to_commit', 'nothing has changed since the last commit')
+    const wrong = check ? await staging.check(staged.entries, check) : null
+    if (wrong) return wrong
+    const env = (await hasIdentity(git)) ? {} : NOBODY
+    return await staging.commit(staged.entries, text.stdout, env)
+  } finally {
+    await staging.close()
   }
-  const env = { ...LITERAL, ...((await hasIdentity(git)) ? {} : NOBODY) }
-  const flags = ['--only', '--no-status', '--cleanup=whitespace', `--message=${message}`]
-  const committed = await git.run(['commit', ...flags, ...FROM_STDIN], { stdin: list(changes.changes), env })
-  if (!committed.ok) {
-    // As it was before: what was not staged is not staged.
-    if (untracked !== '')
-      await git.run(['rm', '--cached', '--quiet', ...FROM_STDIN], { stdin: untracked, env: LITERAL })
-    return committed
-  }
-  const head = await git.run(['rev-parse', '--verify', 'HEAD'])
-  return head.ok ? { ok: true, commit: head.stdout.trim(), summary: committed.stdout.trim() } : head
-}
-
-const FROM_STDIN = ['--pathspec-from-file=-', '--pathspec-file-nul']
-
-function list(changes: Change[]): string {
-  return changes.map((change) => `${change.path}\0`).join('')
 }
 
 async function changesUnder(
   git: GitCommand,
   paths: string[],
 ): Promise<{ ok: true; changes: Change[] } | Fault<GitFault>> {
-  const flags = ['--porcelain=v1', '-z', '--no-renames', '--untracked-files=all']
+  const flags = ['--porcelain=v1', '-z', '--no-renames', '--untracked-files=all', NOT_BELOW]
   const status = await git.run(['status', ...flags, '--', ...paths], { env: LITERAL })
   if (!status.ok) return status
   if (!status.whole) return fault('failed', 'too many files have changed to commit them at once; name some of them')
@@ -66,7 +77,7 @@ async function changesUnder(
     const path = line.slice(3)
     if (path === '' || isProtected(path) || path.split('/').some((name) => name.startsWith(TEMPORARY))) continue
     // A file that was removed from the index and still exists is told twice.
-    changes.set(path, { path, untracked: line.startsWith('??') || changes.get(path)?.untracked === true })
+    changes.set(path, { path })
   }
   return { ok: true, changes: [...changes.values()] }
 }

@@ -4,10 +4,12 @@ import {
   type EventData,
   type EventType,
   type NewEvent,
+  NOTHING_TO_REDACT,
+  type Redactor,
   reduce,
 } from '../domain/index.js'
 import type { Clock } from '../host/index.js'
-import type { Blob, Lease, Store } from '../store/index.js'
+import { type Blob, blobDigest, type Lease, type Store } from '../store/index.js'
 
 /** This process has no more to do with the agent: its lease is somebody else's, or it was told to let go. */
 export class AbandonedError extends Error {
@@ -18,7 +20,8 @@ export class AbandonedError extends Error {
  * Writes one agent's stream and keeps its state in step. `record` changes the state at once and holds the event
  * back; `commit` makes everything recorded so far durable. An effect must be preceded by a commit: that is all there
  * is to "intent, effect, result", and it lets the result of one effect share a commit with the intent of the next.
- * Before something that only reads, `commitSoon` is enough.
+ * Before something that only reads, `commitSoon` is enough. Secrets are taken out of everything on the way in, so that
+ * state, log, requests and replay agree.
  */
 export class Recorder {
   #pending: NewEvent[] = []
@@ -34,21 +37,25 @@ export class Recorder {
     private readonly clock: Clock,
     private readonly lease: Lease,
     public memory: AgentMemory,
+    private readonly redactor: Redactor = NOTHING_TO_REDACT,
   ) {
     this.#durableSeq = memory.seq
   }
 
   record<T extends EventType>(type: T, data: EventData<T>): void {
-    const event = { type, version: 1, at: this.clock.now(), data } as NewEvent
+    const event = { type, version: 1, at: this.clock.now(), data: this.redactor.redactAll(data) } as NewEvent
     const { run_id, agent_id } = this.lease
     const placed: AgentEvent = { ...event, run_id, agent_id, seq: this.memory.seq + 1 }
     this.memory = reduce(this.memory, placed) as AgentMemory
     this.#pending.push(event)
   }
 
-  /** Stored with the next commit. */
-  keep(blob: Blob): void {
-    this.#blobs.push(blob)
+  /** Stored with the next commit, under the digest of what is stored. */
+  keep(text: string): { digest: string; bytes: number } {
+    const bytes = Buffer.from(this.redactor.redact(text))
+    const digest = blobDigest(bytes)
+    this.#blobs.push({ digest, bytes })
+    return { digest, bytes: bytes.length }
   }
 
   /** Commits in the next turn of the event loop, unless somebody did before; what goes wrong is the next commit's. */

@@ -1,0 +1,22 @@
+/** Words that stand where a secret could, and everywhere else too. */
+const ORDINARY = new Set(
+  (
+    'administrator anonymous changeme default development disabled enabled example false guest internal localhost ' +
+    'mysecret none nopassword notset optional password password1 placeholder postgres postgresql private production ' +
+    'public required secret staging string testing testtest undefined unknown unused username yourpassword'
+  ).split(' '),
+)
+
+const LEAST_CHARACTERS = 6
+/** Shorter numbers are ports, sizes and years. */
+const LEAST_DIGITS = 10
+
+/** Why a value cannot be redacted: every text that has it in it by chance would be destroyed. null: it can be. */
+export function whyIgnored(value: string, mask: string): string | null {
+  if (value.length < LEAST_CHARACTERS) return `it is shorter than ${LEAST_CHARACTERS} characters`
+  if (ORDINARY.has(value.toLowerCase())) return 'it is an ordinary word'
+  if (/^[\d.,:\s-]+$/.test(value) && value.replace(/\D/g, '').length < LEAST_DIGITS) return 'it is an ordinary number'
+  if (new Set(value).size < 3) return 'it has fewer than three different characters'
+  if (mask.includes(value)) return 'it is part of its own name'
+  return null
+}
