@@ -1,3 +1,4 @@
+import { createConfigSurroundings } from '../../src/configuration.js'
 import { loadConfig, type Surroundings } from '../../src/control/index.js'
 import { type ProviderSettings, providersSettingsSchema } from '../../src/models/settings.js'
 import { DEFAULT_LIMITS } from '../../src/tools/tool.js'
@@ -6,9 +7,10 @@ export const HOME = '/home/ada'
 export const PROJECT = '/home/ada/shop'
 export const USER_FILE = '/home/ada/.config/retinue/config.yaml'
 
-/** Other rooms as these tests need them: the real providers and limits, few tools. */
+/** Other rooms as these tests need them: the real providers, servers and limits, few tools. */
 export const surroundings: Surroundings<ProviderSettings> = {
   providers: providersSettingsSchema,
+  mcp_servers: createConfigSurroundings().mcp_servers,
   tools: [
     { name: 'read_file', aliases: ['read', 'cat'] },
     { name: 'write_file', aliases: ['write'] },

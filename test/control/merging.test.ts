@@ -6,14 +6,27 @@ import { HOME, load, PROJECT, surroundings, USER_FILE } from './load.js'
 
 const DEFAULT = {
   model: null,
+  pools: {},
   mode: 'normal',
   permissions: {
     rules: [],
     read_paths: [['**']],
     write_paths: [['**']],
     tools: ['read_file', 'write_file', 'run_command', 'git_diff', 'git_log'],
+    mcp_tools: [],
+    network: null,
+    mcp_servers: null,
+    skills: null,
   },
-  budget: { tool_calls: 300, turns: 150, context_tokens: 120_000, wall_ms: 3_600_000, total_tokens: 5_000_000 },
+  sandbox: 'on',
+  budget: {
+    tool_calls: 300,
+    turns: 150,
+    context_tokens: 120_000,
+    wall_ms: 3_600_000,
+    total_tokens: 5_000_000,
+    cost_usd: null,
+  },
   providers: {},
   instructions: { take: 'first', files: ['AGENTS.md', 'CLAUDE.md'] },
   limits: DEFAULT_LIMITS,
@@ -21,6 +34,10 @@ const DEFAULT = {
   model_timeout_ms: 600_000,
   idle_timeout_ms: 120_000,
   store: '/home/ada/shop/.retinue/retinue.db',
+  secrets: [],
+  web: { allow_private: [], search: null },
+  tests: { command: null },
+  local_models: true,
 }
 
 async function resolved(files: Record<string, string>) {
@@ -34,6 +51,7 @@ describe('files and defaults', () => {
     const loaded = await resolved({})
     expect(loaded.config).toEqual(DEFAULT)
     expect(loaded.sources).toEqual([])
+    expect(loaded.mcp_servers).toEqual({})
     expect(loaded.origin('mode')).toBe('default')
   })
 
@@ -108,6 +126,67 @@ providers:
     })
   })
 
+  it('replaces pools by name, and takes a pool of either file for a model', async () => {
+    const { config } = await resolved({
+      user: 'model: fast\npools: {fast: [a/b, c/d], slow: [e/f]}',
+      project: 'pools: {fast: [g/h], deep: [i/j:1]}',
+    })
+    expect(config).toEqual({
+      ...DEFAULT,
+      model: 'fast',
+      pools: { fast: ['g/h'], slow: ['e/f'], deep: ['i/j:1'] },
+    })
+    expect((await resolved({ user: 'pools: {fast: [a/b]}', project: 'model: pool/fast' })).config.model).toBe(
+      'pool/fast',
+    )
+    expect((await resolved({ user: 'model: fast', project: 'pools: {fast: [a/b]}' })).config.model).toBe('fast')
+  })
+
+  it('puts the settings of the web, of tests and of the machine together', async () => {
+    const { config } = await resolved({
+      user: `
+web: {allow_private: [Docs.Internal, 'localhost:8080'], search: {type: brave}}
+secrets: [A_SALT, B_SALT]
+tests: {command: npm test}
+sandbox: off
+budget: {cost_usd: 2.5}`,
+      project: `
+web: {allow_private: ['localhost:8080']}
+secrets: [B_SALT, C_SALT]
+local_models: false
+sandbox: on
+budget: {cost_usd: 0.25}`,
+    })
+    expect(config).toEqual({
+      ...DEFAULT,
+      web: { allow_private: ['localhost:8080'], search: { type: 'brave', url: null, api_key_env: 'BRAVE_API_KEY' } },
+      secrets: ['A_SALT', 'B_SALT', 'C_SALT'],
+      tests: { command: 'npm test' },
+      local_models: false,
+      budget: { ...DEFAULT.budget, cost_usd: 0.25 },
+    })
+  })
+
+  it.each([
+    ['{type: tavily}', { type: 'tavily', url: null, api_key_env: 'TAVILY_API_KEY' }],
+    ['{type: brave, api_key_env: MY_KEY}', { type: 'brave', url: null, api_key_env: 'MY_KEY' }],
+    ['{type: searxng, url: "http://localhost:8888"}', { type: 'searxng', url: 'http://localhost:8888' }],
+  ])('finds the key of the search %s', async (search, settings) => {
+    expect((await resolved({ user: `web: {search: ${search}}` })).config.web.search).toEqual(settings)
+  })
+
+  it('takes servers of both files and lets the user’s win', async () => {
+    const loaded = await resolved({
+      user: 'mcp_servers: {files: {command: mine}}',
+      project: 'mcp_servers: {files: {command: theirs}, more: {url: "https://mcp.example/mcp"}}',
+    })
+    const project = `${PROJECT}/retinue.yaml`
+    expect(loaded.mcp_servers).toEqual({
+      files: { settings: { command: 'mine' }, from: 'user', file: USER_FILE },
+      more: { settings: { url: 'https://mcp.example/mcp' }, from: 'project', file: project },
+    })
+  })
+
   it('takes flags as one more file', async () => {
     const { files } = await resolved({ user: 'mode: plan\nbudget: {turns: 3}' })
     const config = resolveConfig([...files, { mode: 'dangerous', model: 'x/y' }], surroundings, {
@@ -138,24 +217,69 @@ describe('permissions of both files', () => {
       project: 'permissions: {read_paths: ["**"], write_paths: [], tools: [read_file, write_file, git_log]}',
     })
     expect(config.permissions).toEqual({
-      rules: [],
+      ...DEFAULT.permissions,
       read_paths: [['src'], ['**']],
       write_paths: [['src'], []],
       tools: ['read_file', 'git_log'],
+      mcp_tools: [['git_*'], []],
     })
   })
 
   it('takes an empty list for none', async () => {
-    const { config } = await resolved({ project: 'permissions: {tools: [], read_paths: [], write_paths: []}' })
-    expect(config.permissions).toEqual({ rules: [], read_paths: [[]], write_paths: [[]], tools: [] })
+    const lists = ['tools', 'read_paths', 'write_paths', 'mcp_servers', 'skills'].map((name) => `${name}: []`)
+    const { config } = await resolved({ project: `permissions: {${lists.join(', ')}}` })
+    expect(config.permissions).toEqual({
+      ...DEFAULT.permissions,
+      ...{ read_paths: [[]], write_paths: [[]], tools: [], mcp_tools: [[]], mcp_servers: [], skills: [] },
+    })
+  })
+
+  it('takes the tools of servers by name or pattern, file by file', async () => {
+    const { config } = await resolved({
+      user: 'permissions: {tools: [Read, mcp__github__*, mcp__web__fetch], deny: [mcp__github__delete_repo]}',
+      project: 'permissions: {tools: ["*"], ask: [mcp__*]}',
+    })
+    expect(config.permissions).toEqual({
+      ...DEFAULT.permissions,
+      tools: ['read_file'],
+      mcp_tools: [['mcp__github__*', 'mcp__web__fetch'], ['*']],
+      rules: [
+        { decision: 'deny', tool: 'mcp__github__delete_repo', pattern: null },
+        { decision: 'ask', tool: 'mcp__*', pattern: null },
+      ],
+    })
+  })
+
+  it('intersects servers and skills', async () => {
+    const { config } = await resolved({
+      user: 'permissions: {mcp_servers: [a, b, c], skills: [x]}',
+      project: 'permissions: {mcp_servers: [c, b, d], skills: []}',
+    })
+    expect(config.permissions).toMatchObject({ mcp_servers: ['b', 'c'], skills: [] })
+    const alone = await resolved({ project: 'permissions: {skills: [x, y, x]}' })
+    expect(alone.config.permissions).toMatchObject({ mcp_servers: null, skills: ['x', 'y'] })
+  })
+
+  it.each([
+    ['tools', 'none', 'none'],
+    ['none', 'tools', 'none'],
+    ['all', 'tools', 'tools'],
+    ['all', 'all', 'all'],
+  ])('of the networks %s and %s takes %s', async (user, project, network) => {
+    const { config } = await resolved({
+      user: `permissions: {network: ${user}}\ntrusted_projects: [~/shop]`,
+      project: `permissions: {network: ${project}}`,
+    })
+    expect(config.permissions.network).toBe(network)
   })
 
   it('gives what an authority is made of', async () => {
     const { mode, permissions } = (await resolved({ user: 'permissions: {allow: ["git_*"]}' })).config
-    const { rules, tools, ...paths } = permissions
+    const { rules, tools, read_paths, write_paths } = permissions
     const authority = authoritySchema.parse({
       mode,
-      ...paths,
+      read_paths,
+      write_paths,
       allowed_tools: tools,
       allowed_skills: [],
       allowed_mcp_servers: [],

@@ -3,7 +3,7 @@ import { formatProblems, loadConfig } from '../../src/control/index.js'
 import { HOME, load, PROJECT, surroundings, USER_FILE } from './load.js'
 
 const KEYS =
-  'model, providers, mode, permissions, budget, instructions, limits, retry, model_timeout_ms, idle_timeout_ms, store, trusted_projects'
+  'model, pools, providers, mode, permissions, sandbox, budget, instructions, limits, retry, model_timeout_ms, idle_timeout_ms, store, secrets, web, tests, local_models, mcp_servers, trusted_projects'
 const TOOLS = 'read_file, write_file, run_command, git_diff, git_log'
 
 /** Every message a person can get for one slip, as it stands on the screen. */
@@ -15,8 +15,8 @@ const MISTAKES: [text: string, ...messages: string[]][] = [
   ['permissions: {alow: []}', '1:15: unknown key "alow" in permissions: did you mean "allow"?'],
   ['network: none', `1:1: unknown key "network": known keys: ${KEYS}`],
   [
-    'budget:\n  cost_usd: 2',
-    '2:3: unknown key "cost_usd" in budget: known keys: tool_calls, turns, context_tokens, wall_ms, total_tokens',
+    'budget:\n  sub_agents: 2',
+    '2:3: unknown key "sub_agents" in budget: known keys: tool_calls, turns, context_tokens, wall_ms, total_tokens, cost_usd',
   ],
   ['1: x', `1:1: unknown key "1": known keys: ${KEYS}`],
   ['<<: {mode: plan}', `1:1: unknown key "<<": known keys: ${KEYS}`],
@@ -34,6 +34,16 @@ const MISTAKES: [text: string, ...messages: string[]][] = [
   ],
   ['model: gpt-5', '1:8: model must be provider/model, as in openai/gpt-5.2'],
   ['model: openai/', '1:8: model must be provider/model, as in openai/gpt-5.2'],
+  ['model: Fast', '1:8: model must be provider/model, as in openai/gpt-5.2'],
+  ['model: pool/fast', '1:8: model must be provider/model, as in openai/gpt-5.2'],
+  [
+    'pools: {fast: [a/b], deep: [c/d]}\nmodel: fats',
+    '2:8: model must be provider/model, as in openai/gpt-5.2, or one of the pools fast, deep: did you mean "fast"?',
+  ],
+  [
+    'pools: {fast: [a/b]}\nmodel: gpt-5',
+    '2:8: model must be provider/model, as in openai/gpt-5.2, or one of the pools fast',
+  ],
   ['model:', '1:1: model has no value: give it one or remove it'],
   ['permissions:\n  write_paths:\n  tools: []', '2:3: permissions.write_paths has no value: give it one or remove it'],
   ['permissions:\n  deny:\n    -', '3:5: permissions.deny[0] has no value: give it one or remove it'],
@@ -65,9 +75,62 @@ const MISTAKES: [text: string, ...messages: string[]][] = [
     'limits:\n  command_max_timeout_ms: 5000',
     '2:27: command_timeout_ms (120000) is over command_max_timeout_ms (5000)',
   ],
+  // pools
+  ['pools: [a/b]', '1:8: pools must be a mapping, not a list'],
+  ['pools: {fast: a/b}', '1:15: pools.fast must be a list, not "a/b"'],
+  ['pools: {fast: []}', '1:15: a pool needs at least one model'],
+  ['pools: {fast: [a/b, c/d, a/b]}', '1:26: "a/b" is in this pool already'],
+  ['pools: {fast: ["gpt 5"]}', '1:16: "gpt 5" must be provider/model, as in openai/gpt-5.2'],
+  [
+    'pools: {fast: [a/b], all: [fast, pool/fast]}',
+    '1:28: "fast" is no model: a pool lists models, as provider/model, and no pools',
+    '1:34: "pool/fast" is no model: a pool lists models, as provider/model, and no pools',
+  ],
+  [
+    'pools: {Fast: [a/b]}',
+    '1:9: pools.Fast: a pool name begins with a lower-case letter and has letters, digits, dashes and underscores',
+  ],
+  // what may be reached
+  ['sandbox: false', '1:10: sandbox must be one of on, off, not false'],
+  ['permissions: {network: no}', '1:24: permissions.network must be one of none, tools, all, not "no"'],
+  [
+    'permissions: {mcp_servers: ["git*"], skills: [a b]}',
+    '1:29: "git*" does not name an MCP server: list whole names, without * or spaces; without the list all are meant',
+    '1:47: "a b" does not name a skill: list whole names, without * or spaces; without the list all are meant',
+  ],
+  ['budget: {cost_usd: 0}', '1:20: cost_usd must be positive'],
+  ['budget: {cost_usd: .inf}', '1:20: budget.cost_usd must be a number, not Infinity'],
+  [
+    'secrets: [sk-live-123, A_B]',
+    '1:11: secrets[0] must be the name of an environment variable, not the secret itself',
+  ],
+  ['secrets: hunter2', '1:10: secrets must be a list, not text'],
+  ...['https://a.example', 'a b', '*.internal', 'a:0', 'a:70000', 'a/b', '', 'a:'].map((host): [string, string] => [
+    `web: {allow_private: ['${host}']}`,
+    `1:23: "${host}" is no host: write a name or an address, with or without a port, as in localhost:8080`,
+  ]),
+  ['web: {search: {type: searxng}}', '1:15: a searxng search needs the url of the server'],
+  ['web: {search: {type: searxng, url: "http://a", api_key_env: A}}', '1:61: a searxng search takes no key'],
+  ['web: {search: {type: google}}', '1:22: web.search.type must be one of searxng, brave, tavily, not "google"'],
+  ['web: {search: {type: brave, key: x}}', '1:29: unknown key "key" in web.search: known keys: type, url, api_key_env'],
+  [
+    'web: {search: {type: brave, api_key_env: BSA-x}}',
+    '1:42: web.search.api_key_env must be the name of an environment variable, not a key',
+  ],
+  ['web: {search: {type: brave, url: "ftp://x"}}', '1:34: web.search.url must be an http or https address'],
+  ['tests: {command: " "}', '1:18: an empty command runs no tests'],
+  ['local_models: off', '1:15: local_models must be true or false, not "off"'],
   // rules and tools
   ['permissions: {deny: [run_comand]}', '1:22: unknown tool "run_comand": did you mean "run_command"?'],
-  ['permissions: {deny: ["mcp__github__*"]}', `1:22: unknown tool "mcp__github__*": known tools: ${TOOLS}`],
+  [
+    'permissions: {deny: ["mcp__github__get(x)"]}',
+    '1:22: "mcp__github__get(x)": tools of MCP servers have no patterns: write mcp__github__get',
+  ],
+  ['permissions: {deny: ["mcp_github"]}', `1:22: unknown tool "mcp_github": known tools: ${TOOLS}`],
+  [
+    'permissions: {deny: ["git_log(https://a.example/**)"]}',
+    '1:22: "https://a.example/**" has a scheme: write addresses without it, as in example.org/**',
+  ],
   ['permissions: {deny: [WebFetch]}', `1:22: unknown tool "WebFetch": known tools: ${TOOLS}`],
   ['permissions: {tools: [read_fil, Bash]}', '1:23: unknown tool "read_fil": did you mean "read_file"?'],
   [

@@ -1,11 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatProblems } from '../../src/control/index.js'
-import { MODES } from '../../src/domain/index.js'
+import { formatProblems, type ResolvedConfig } from '../../src/control/index.js'
+import { MODES, NETWORKS } from '../../src/domain/index.js'
 import { load } from './load.js'
 
 /** The long sweep runs before a change lands. */
 const RUNS = process.env.RETINUE_FULL ? 2000 : 40
+
+function reach({ mode, permissions }: ResolvedConfig): number {
+  return NETWORKS.indexOf(permissions.network ?? (mode === 'dangerous' ? 'all' : 'tools'))
+}
 
 const word = fc.constantFrom(
   ...['mode', 'model', 'permissions', 'allow', 'deny', 'budget', 'turns', 'providers', 'type', 'store', 'plan', 'Bash'],
@@ -50,11 +54,19 @@ describe('whatever the files say', () => {
             deny: fc.array(rule, { maxLength: 3 }),
             read_paths: fc.array(fc.constantFrom('src', '**', 'docs/*.md'), { maxLength: 2 }),
             write_paths: fc.array(fc.constantFrom('src', '**', 'docs/*.md'), { maxLength: 2 }),
-            tools: fc.array(fc.constantFrom('Read', 'run_command', 'git_*'), { maxLength: 3 }),
+            tools: fc.array(fc.constantFrom('Read', 'run_command', 'git_*', 'mcp__a__*'), { maxLength: 3 }),
+            network: fc.constantFrom(...NETWORKS),
+            mcp_servers: fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 3 }),
+            skills: fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 3 }),
           },
           { requiredKeys: [] },
         ),
-        budget: fc.record({ turns: fc.integer({ min: 1, max: 200 }), total_tokens: fc.integer({ min: 1 }) }),
+        budget: fc.record({
+          turns: fc.integer({ min: 1, max: 200 }),
+          total_tokens: fc.integer({ min: 1 }),
+          cost_usd: fc.integer({ min: 1, max: 9 }),
+        }),
+        sandbox: fc.constantFrom('on', 'off'),
       },
       { requiredKeys: [] },
     )
@@ -68,6 +80,16 @@ describe('whatever the files say', () => {
         expect(MODES.indexOf(after.mode)).toBeLessThanOrEqual(MODES.indexOf(before.mode))
         expect(after.budget.turns).toBeLessThanOrEqual(before.budget.turns)
         expect(after.budget.total_tokens ?? Infinity).toBeLessThanOrEqual(before.budget.total_tokens ?? Infinity)
+        expect(after.budget.cost_usd ?? Infinity).toBeLessThanOrEqual(before.budget.cost_usd ?? Infinity)
+        expect(reach(after)).toBeLessThanOrEqual(reach(before))
+        if (before.sandbox === 'on') expect(after.sandbox).toBe('on')
+        expect(after.permissions.mcp_tools.slice(0, before.permissions.mcp_tools.length)).toEqual(
+          before.permissions.mcp_tools,
+        )
+        for (const list of ['mcp_servers', 'skills'] as const) {
+          const names = before.permissions[list]
+          if (names) expect(names).toEqual(expect.arrayContaining(after.permissions[list] ?? ['all']))
+        }
         expect(before.permissions.tools).toEqual(expect.arrayContaining(after.permissions.tools))
         if (user.permissions?.read_paths)
           expect(after.permissions.read_paths).toContainEqual(user.permissions.read_paths)

@@ -74,6 +74,12 @@ const WIDENING: [what: string, project: string, user: string, message: string][]
     `retinue.yaml:2:3: a project's file cannot set provider box, which has headers: ${REMEDY}`,
   ],
   [
+    'a provider with prices of its own',
+    local(', prices: {m: {input: 0, output: 0}}'),
+    '',
+    `retinue.yaml:2:3: a project's file cannot set provider box, which has prices: ${REMEDY}`,
+  ],
+  [
     'a provider that finds the key itself',
     "providers:\n  box: {type: openai, base_url: 'http://localhost:1'}",
     '',
@@ -96,6 +102,45 @@ const WIDENING: [what: string, project: string, user: string, message: string][]
     '',
     `retinue.yaml:2:3: a project's file cannot set provider box, which is not on this machine: ${REMEDY}`,
   ]),
+  ...['model: scripted/s.yaml', 'pools: {p: [scripted/s.yaml, a/b]}'].map(
+    (project): [string, string, string, string] => [
+      `answers that somebody wrote beforehand, ${project}`,
+      project,
+      'model: a/b',
+      `retinue.yaml:1:${project.indexOf('scripted') + 1}: a project's file cannot choose scripted/s.yaml, whose answers somebody wrote beforehand: ${REMEDY}`,
+    ],
+  ),
+  [
+    'the network for commands',
+    'permissions: {network: all}',
+    '',
+    `retinue.yaml:1:24: a project's file cannot widen the network from tools to all: ${REMEDY}`,
+  ],
+  [
+    "a network wider than the user's",
+    'permissions: {network: tools}',
+    'permissions: {network: none}\nmode: dangerous',
+    `retinue.yaml:1:24: a project's file cannot widen the network from none to tools: ${REMEDY}`,
+  ],
+  ['no sandbox', 'sandbox: off', '', `retinue.yaml:1:10: a project's file cannot turn the sandbox off: ${REMEDY}`],
+  [
+    'a private host',
+    'web: {allow_private: [LocalHost, metadata.internal]}',
+    'web: {allow_private: [localhost]}',
+    `retinue.yaml:1:34: a project's file cannot let the private host metadata.internal be reached: ${REMEDY}`,
+  ],
+  [
+    'a place to search',
+    "web:\n  search: {type: searxng, url: 'https://evil.example'}",
+    '',
+    `retinue.yaml:2:3: a project's file cannot choose where the web is searched: ${REMEDY}`,
+  ],
+  [
+    'a larger cost',
+    'budget: {cost_usd: 2}',
+    'budget: {cost_usd: 1.5}',
+    `retinue.yaml:1:20: a project's file cannot raise cost_usd from 1.5 to 2: ${REMEDY}`,
+  ],
   ...['../other/.retinue/x.db', '/tmp/x.db', '~/x.db'].map((store): [string, string, string, string] => [
     `a store at ${store}`,
     `store: ${store}`,
@@ -122,6 +167,16 @@ describe("a project's file", () => {
     ['no budget beyond a raised one', 'budget: {turns: 400}', 'budget: {turns: 500}'],
     ['a model on this machine', local(', context_window: 32000, idle_timeout_ms: 900000'), ''],
     ['a model on this machine by IPv6', "providers: {b: {type: openai-compatible, base_url: 'http://[::1]:80'}}", ''],
+    ['a cost where there was no limit', 'budget: {cost_usd: 1000}', ''],
+    ['a pool', 'model: p\npools: {p: [a/b, c/d]}', ''],
+    ["the user's script", 'model: scripted/s.yaml', 'model: scripted/s.yaml'],
+    ['the network as it is', 'permissions: {network: tools}', ''],
+    ['all of the network where the mode has it', 'permissions: {network: all}', 'mode: dangerous'],
+    ["the user's choice of no sandbox", 'sandbox: off', 'sandbox: off'],
+    ['a sandbox', 'sandbox: on', 'sandbox: off'],
+    ["a private host of the user's", 'web: {allow_private: []}', 'web: {allow_private: [a]}'],
+    ['servers, secrets and tests', 'mcp_servers: {a: {command: b}}\nsecrets: [A]\ntests: {command: make check}', ''],
+    ['lists of servers and skills', 'permissions: {mcp_servers: [a], skills: [b], tools: [mcp__a__*]}', ''],
     ['a model and limits', 'model: a/b\nlimits: {output_chars: 60000}\nretry: {max_attempts: 10}', ''],
   ])('can have %s', async (_, project, user) => {
     expect(await refusals({ project, user })).toEqual([])

@@ -5,7 +5,7 @@ import { setting } from './setting.js'
 
 export function budgetSettingsSchema() {
   const spending = (name: keyof BudgetSettings, example: number, description: string) => {
-    const amount = z.int().superRefine((value, context) => {
+    const amount = (name === 'cost_usd' ? z.number() : z.int()).superRefine((value, context) => {
       for (const message of budgetFaults({ [name]: value })) context.addIssue({ code: 'custom', message })
     })
     const usual = DEFAULTS.budget[name]
@@ -29,6 +29,11 @@ export function budgetSettingsSchema() {
       'total_tokens',
       500_000,
       'Tokens that an agent and all below it may use, of requests and answers together.',
+    ),
+    cost_usd: spending(
+      'cost_usd',
+      2.5,
+      'US dollars that an agent and all below it may cost. A model whose price is not known is refused then.',
     ),
   })
 }

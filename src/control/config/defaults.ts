@@ -2,14 +2,22 @@ import { isAbsolute, join } from 'node:path'
 import { type Budget, type Mode, ROOT_BUDGET } from '../../domain/index.js'
 
 /** The part of a budget that configuration can set. */
-export type BudgetSettings = Pick<Budget, 'tool_calls' | 'turns' | 'context_tokens' | 'wall_ms' | 'total_tokens'>
+export type BudgetSettings = Pick<
+  Budget,
+  'tool_calls' | 'turns' | 'context_tokens' | 'wall_ms' | 'total_tokens' | 'cost_usd'
+>
 
-const { tool_calls, turns, context_tokens, wall_ms, total_tokens } = ROOT_BUDGET
+/** Whether commands are fenced. */
+export type SandboxSetting = 'on' | 'off'
+
+const { tool_calls, turns, context_tokens, wall_ms, total_tokens, cost_usd } = ROOT_BUDGET
 
 /** What holds where no file says otherwise. The schema's documentation and resolveConfig both read it from here. */
 export const DEFAULTS = {
   mode: 'normal' as Mode,
-  budget: { tool_calls, turns, context_tokens, wall_ms, total_tokens } as BudgetSettings,
+  sandbox: 'on' as SandboxSetting,
+  local_models: true,
+  budget: { tool_calls, turns, context_tokens, wall_ms, total_tokens, cost_usd } as BudgetSettings,
   /** The first of them that exists. */
   instructions: ['AGENTS.md', 'CLAUDE.md'],
   retry: { max_attempts: 5 },

@@ -20,9 +20,7 @@ function section(field: Field, yaml: (value: unknown) => string): string {
   const parts = [`## \`${field.key}\``, field.description]
   if (field.user_only) parts.push("Only in the user's file.")
   if (field.fields.length === 0 || field.by_name) {
-    parts.push(
-      `- Type: ${field.type}${field.by_name ? ' from names to settings' : ''}\n- Default: ${defaultText(field)}`,
-    )
+    parts.push(`- Type: ${field.type}\n- Default: ${defaultText(field)}`)
   }
   if (field.fields.length > 0) parts.push(table(field))
   parts.push(yaml(exampleOf([field])))
@@ -67,13 +65,15 @@ range or a key without a value. All mistakes of both files are reported together
 
 Flags win over the project's file, the project's file over yours, and yours over the defaults, setting by setting
 (\`budget.turns\` in one file and \`budget.wall_ms\` in the other both hold). A list replaces the other file's list, a
-provider replaces the other file's provider of that name. Permissions are different, since neither file can lift a
+provider or a pool the other file's of that name. With \`mcp_servers\` it is the other way round: your server wins over
+the project's of that name. \`secrets\` of both files add up. Permissions are different, since neither file can lift a
 restriction of the other:
 
 - rules (\`allow\`, \`ask\`, \`deny\`) of both files hold; where several rules speak about one call, \`deny\` wins over
   \`ask\` and \`ask\` over \`allow\`
 - a path has to match \`read_paths\` or \`write_paths\` of each file that has the list
-- a tool has to be in \`tools\` of each file that has the list
+- a tool has to be in \`tools\` of each file that has the list, a server in \`mcp_servers\`, a skill in \`skills\`
+- of two values for \`network\` the narrower holds
 
 A list that is absent says nothing; an empty list says "none".
 
@@ -82,12 +82,17 @@ A list that is absent says nothing; an empty list says "none".
 A \`retinue.yaml\` may come from a stranger, with the repository. So it can only narrow what holds without it. It is
 refused, with the line, when it
 
-- sets a \`mode\` wider than yours (or than the default)
+- sets a \`mode\` or \`permissions.network\` wider than yours (or than the default)
+- turns the \`sandbox\` off
+- chooses a scripted model, alone or in a pool: a script is answers that somebody else wrote
 - has an \`allow\` rule that yours does not have
 - raises a number of \`budget\` over yours (or over the default)
 - sets a provider, unless that is a new one of type \`openai-compatible\` on this machine (\`localhost\`, \`127.0.0.1\`,
   \`[::1]\`) without key and headers: anything else could send your key or your code elsewhere
+- names a host in \`web.allow_private\` that yours does not name, or sets \`web.search\`
 - puts the \`store\` outside its folder
+
+It may name \`mcp_servers\`, but none of them starts before you trusted it.
 
 Where you trust a project, list its folder under \`trusted_projects\` in your own file, and its \`retinue.yaml\` may do
 all of these. \`trusted_projects\` itself counts in your own file only.`

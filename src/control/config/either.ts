@@ -8,12 +8,12 @@ import { readSource, type Source } from './source.js'
 export type ReadFile = (path: string) => Promise<string | null>
 
 /** `name.yaml`, or `name.yml`; both are one too many, since only one of them would count. */
-export async function readEither<P>(
+export async function readEither<P, S>(
   readFile: ReadFile,
   folder: string,
   name: string,
-  schema: () => z.ZodType<Config<P>>,
-): Promise<Source<P> & { found: boolean }> {
+  schema: () => z.ZodType<Config<P, S>>,
+): Promise<Source<P, S> & { found: boolean }> {
   const [long, short] = [join(folder, `${name}.yaml`), join(folder, `${name}.yml`)]
   const failures: Problem[] = []
   const at = (file: string, message: string): Problem => ({ file, line: 1, column: 1, message, nearest: null })

@@ -80,11 +80,14 @@ const KINDS: Record<string, string> = {
   record: 'a mapping',
 }
 
-/** A value in a message. Not a text among providers: it may be a key that somebody put where its name belongs. */
+/** Where a text may be a key that somebody put where the name of its variable belongs. */
+const UNSHOWN = ['providers', 'mcp_servers', 'secrets', 'web']
+
+/** A value in a message, unless it may be a secret. */
 function shown(value: unknown, path: Path): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value === 'object') return 'a mapping'
-  if (path[0] === 'providers' && path.at(-1) !== 'type') return KINDS[typeof value] ?? typeof value
+  if (UNSHOWN.includes(String(path[0])) && path.at(-1) !== 'type') return KINDS[typeof value] ?? typeof value
   return typeof value === 'string' ? JSON.stringify(cut(value)) : String(value)
 }
 

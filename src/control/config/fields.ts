@@ -46,7 +46,9 @@ function fieldOf(key: string, json: Json): Field {
   const entry = typeof json.additionalProperties === 'object' ? json.additionalProperties : null
   return {
     key,
-    type: typeOf(json),
+    type: entry
+      ? `mapping from names to ${entry.type === undefined || entry.type === 'object' ? 'settings' : typeOf(entry)}`
+      : typeOf(json),
     description: json.description ?? '',
     default: json.default ?? null,
     default_text: typeof json.default_text === 'string' ? json.default_text : null,

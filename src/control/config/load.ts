@@ -1,27 +1,34 @@
 import { join } from 'node:path'
 import type { z } from 'zod'
 import { type ReadFile, readEither } from './either.js'
+import { poolFault } from './models.js'
 import { inFileOrder, type Problem } from './problem.js'
 import { type ResolvedConfig, resolveConfig } from './resolve.js'
 import { type Config, createConfigSchema } from './schema.js'
+import type { Source } from './source.js'
 import type { Places, Surroundings } from './surroundings.js'
 import { isTrusted, storeFault, trustFaults } from './trust.js'
 
 export type Origin = 'project' | 'user' | 'default'
 
-export type LoadOptions<P> = Places & {
+export type LoadOptions<P, S = unknown> = Places & {
   /** The folder that holds `retinue/config.yaml`. */
   config_home: string
   read: ReadFile
-  surroundings: Surroundings<P>
+  surroundings: Surroundings<P, S>
 }
 
-export type LoadedConfig<P> =
+/** An MCP server that a file names, with the file: what a project's file names needs a person's trust. */
+export type ConfiguredServer<S = unknown> = { settings: S; from: 'user' | 'project'; file: string }
+
+export type LoadedConfig<P, S = unknown> =
   | {
       ok: true
       config: ResolvedConfig<P>
       /** What each file said, the user's first: resolveConfig takes them again, with flags as one more. */
-      files: Config<P>[]
+      files: Config<P, S>[]
+      /** By name. The user's wins over the project's. */
+      mcp_servers: Record<string, ConfiguredServer<S>>
       sources: { file: string; keys: string[] }[]
       /** Whether the project's file could widen what holds without it. */
       trusted: boolean
@@ -31,11 +38,11 @@ export type LoadedConfig<P> =
   | { ok: false; problems: Problem[] }
 
 /** Reads the user's and the project's file. All problems of both are reported at once. */
-export async function loadConfig<P>(options: LoadOptions<P>): Promise<LoadedConfig<P>> {
+export async function loadConfig<P, S>(options: LoadOptions<P, S>): Promise<LoadedConfig<P, S>> {
   const { surroundings, project_dir, home } = options
   const places = { project_dir, home }
   // Made at most once, and not at all where there is no file: it costs some milliseconds of every start.
-  let made: z.ZodType<Config<P>> | undefined
+  let made: z.ZodType<Config<P, S>> | undefined
   const schema = () => {
     made ??= createConfigSchema(surroundings)
     return made
@@ -60,6 +67,12 @@ export async function loadConfig<P>(options: LoadOptions<P>): Promise<LoadedConf
       [project, user].flatMap((s) => keys.filter((k) => sets(s, k)).map((k) => [s, k] as const))[0] ?? []
     if (source && key) problems.push(source.problem({ path: key.split('.'), at: 'value', message, nearest: null }))
   }
+  const pools = Object.keys(config.pools)
+  for (const source of [user, project]) {
+    const { model } = source.config
+    const fault = model === undefined ? null : poolFault(model, pools)
+    if (fault) problems.push(source.problem({ path: ['model'], at: 'value', ...fault }))
+  }
 
   if (problems.length > 0) return { ok: false, problems: inFileOrder(problems) }
   const sources = [user, project].filter((source) => source.found)
@@ -67,6 +80,7 @@ export async function loadConfig<P>(options: LoadOptions<P>): Promise<LoadedConf
     ok: true,
     config,
     files,
+    mcp_servers: { ...serversOf(project, 'project'), ...serversOf(user, 'user') },
     sources: sources.map(({ file, keys }) => ({ file, keys })),
     trusted,
     origin: (path) => (sets(project, path) ? 'project' : sets(user, path) ? 'user' : 'default'),
@@ -84,6 +98,13 @@ function crossFaults(config: ResolvedConfig, places: Places): { keys: string[]; 
   const store = storeFault(config.store, places)
   if (store) faults.push({ keys: ['store'], message: store })
   return faults
+}
+
+function serversOf<P, S>({ config, file }: Source<P, S>, from: 'user' | 'project') {
+  const named = Object.entries(config.mcp_servers ?? {})
+  return Object.fromEntries(
+    named.map(([name, settings]): [string, ConfiguredServer<S>] => [name, { settings, from, file }]),
+  )
 }
 
 function sets({ keys }: { keys: readonly string[] }, path: string): boolean {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Decision } from '../../domain/index.js'
+import { type Decision, networkSchema } from '../../domain/index.js'
 import { workspacePathFault } from './paths.js'
 import { checked, named, setting } from './setting.js'
 import type { ToolName } from './surroundings.js'
@@ -48,8 +48,31 @@ export function permissionsSettingsSchema(tools: readonly ToolName[]) {
           return read.ok ? null : read.fault
         }),
       ),
-      'The tools that agents have. An empty list: none.',
-      { default_text: 'all', examples: [['read_file', 'write_file', 'run_command']] },
+      'The tools that agents have. Tools of MCP servers are `mcp__server__tool`, or `mcp__server__*` for all of one ' +
+        'server. An empty list: none.',
+      { default_text: 'all', examples: [['read_file', 'write_file', 'run_command', 'mcp__github__*']] },
+    ),
+    network: setting(
+      networkSchema,
+      'What may reach the network: `none` for nothing, `tools` for the tools that are there for it (`web_fetch`, ' +
+        '`web_search`, MCP servers), `all` for commands too.',
+      { default_text: '`tools`; `all` in `dangerous` mode', examples: ['tools'] },
+    ),
+    mcp_servers: setting(
+      z.array(checked((name) => nameFault(name, 'an MCP server'))),
+      'The MCP servers, by name, whose tools agents may use. An empty list: none.',
+      { default_text: 'all', examples: [['github']] },
+    ),
+    skills: setting(
+      z.array(checked((name) => nameFault(name, 'a skill'))),
+      'The skills, by name, that agents may load. An empty list: none.',
+      { default_text: 'all', examples: [['release-notes']] },
     ),
   })
+}
+
+/** Lists of several files are intersected name by name, which patterns would not allow. */
+function nameFault(name: string, kind: string): string | null {
+  if (/^[^\s*]+$/.test(name)) return null
+  return `"${name}" does not name ${kind}: list whole names, without * or spaces; without the list all are meant`
 }

@@ -1,24 +1,20 @@
-import type { Decision, Mode, Rule, ToolLimits } from '../../domain/index.js'
-import { type BudgetSettings, DEFAULTS } from './defaults.js'
+import type { Mode, ToolLimits } from '../../domain/index.js'
+import { type BudgetSettings, DEFAULTS, type SandboxSetting } from './defaults.js'
 import { machinePath } from './paths.js'
+import { type ResolvedPermissions, resolvePermissions } from './resolve-permissions.js'
 import type { Config } from './schema.js'
-import type { Places, Surroundings, ToolName } from './surroundings.js'
-import { readRule, toolsNamed } from './tools.js'
+import type { Places, Surroundings } from './surroundings.js'
+import { type SearchSettings, searchSettings } from './web.js'
 
 /** Configuration with nothing left open. */
 export type ResolvedConfig<P = unknown> = {
-  /** `provider/model`; null when nobody chose one. */
+  /** `provider/model`, or the name of a pool; null when nobody chose one. */
   model: string | null
+  /** By name; each with at least one model. */
+  pools: Record<string, string[]>
   mode: Mode
-  permissions: {
-    /** Of all files, under the tools' own names. */
-    rules: Rule[]
-    /** Layers of globs: a path must match in each of them. At least one layer. */
-    read_paths: string[][]
-    write_paths: string[][]
-    /** The tools' own names. */
-    tools: string[]
-  }
+  permissions: ResolvedPermissions
+  sandbox: SandboxSetting
   budget: BudgetSettings
   providers: Record<string, P>
   /** `all`: each file has to be there. `first`: the first that is there, if any. */
@@ -29,36 +25,34 @@ export type ResolvedConfig<P = unknown> = {
   idle_timeout_ms: number
   /** Absolute. */
   store: string
+  /** Environment variables whose values are secret, whatever they are called. */
+  secrets: string[]
+  /** `allow_private` in lower case. */
+  web: { allow_private: string[]; search: SearchSettings | null }
+  tests: { command: string | null }
+  local_models: boolean
 }
 
 /**
  * Puts files, widest reach first, and the defaults together. A later file wins setting by setting, a list is replaced
  * as a whole, and so is a provider: half of one must not end up with the key of another. Permissions are different,
- * because nothing may widen them: rules add up, paths become layers, and lists of tools intersect.
+ * because nothing may widen them, and secrets add up.
  */
 export function resolveConfig<P>(
   files: readonly Config<P>[],
-  surroundings: Omit<Surroundings, 'providers'>,
+  surroundings: Omit<Surroundings, 'providers' | 'mcp_servers'>,
   places: Places,
 ): ResolvedConfig<P> {
   const each = <K extends keyof Config<P>>(key: K) => files.map((file) => file[key])
   const last = <K extends keyof Config<P>>(key: K) => each(key).findLast((said) => said !== undefined)
-  const granted = each('permissions').map((said) => said ?? {})
-  const rules = (decision: Decision) => granted.flatMap((said) => said[decision] ?? [])
+  const { allow_private, search } = together<NonNullable<Config['web']>>({}, each('web'))
   const instructions = last('instructions')
   return {
     model: last('model') ?? null,
+    pools: together<Record<string, string[]>>({}, each('pools')),
     mode: last('mode') ?? DEFAULTS.mode,
-    permissions: {
-      rules: DECISIONS.flatMap((decision) => read(decision, rules(decision), surroundings.tools)),
-      read_paths: layers(granted.map((said) => said.read_paths)),
-      write_paths: layers(granted.map((said) => said.write_paths)),
-      tools: surroundings.tools
-        .map((tool) => tool.name)
-        .filter((name) =>
-          granted.every((said) => !said.tools || toolsNamed(said.tools, surroundings.tools).includes(name)),
-        ),
-    },
+    permissions: resolvePermissions(each('permissions'), surroundings.tools),
+    sandbox: last('sandbox') ?? DEFAULTS.sandbox,
     budget: together(DEFAULTS.budget, each('budget')),
     providers: together<Record<string, P>>({}, each('providers')),
     instructions: instructions
@@ -69,23 +63,14 @@ export function resolveConfig<P>(
     model_timeout_ms: last('model_timeout_ms') ?? DEFAULTS.model_timeout_ms,
     idle_timeout_ms: last('idle_timeout_ms') ?? DEFAULTS.idle_timeout_ms,
     store: machinePath(last('store') ?? DEFAULTS.store, places),
+    secrets: [...new Set(each('secrets').flatMap((said) => said ?? []))],
+    web: {
+      allow_private: (allow_private ?? []).map((host) => host.toLowerCase()),
+      search: search ? searchSettings(search) : null,
+    },
+    tests: together<{ command: string | null }>({ command: null }, each('tests')),
+    local_models: last('local_models') ?? DEFAULTS.local_models,
   }
-}
-
-const DECISIONS = ['deny', 'ask', 'allow'] as const
-
-function read(decision: Decision, texts: readonly string[], tools: readonly ToolName[]): Rule[] {
-  return [...new Set(texts)].map((text) => {
-    const rule = readRule(decision, text, tools)
-    // The schema refuses what cannot be read, so files and flags have been through it.
-    if (!rule.ok) throw new Error(rule.fault.message)
-    return rule.rule
-  })
-}
-
-function layers(lists: readonly (string[] | undefined)[]): string[][] {
-  const given = lists.filter((list) => list !== undefined)
-  return given.length === 0 ? [['**']] : given
 }
 
 function together<T extends object>(base: T, parts: readonly ({ [K in keyof T]?: T[K] | undefined } | undefined)[]): T {

@@ -2,16 +2,19 @@ import { z } from 'zod'
 import { modeSchema } from '../../domain/index.js'
 import { budgetSettingsSchema, limitsSettingsSchema } from './bounds.js'
 import { DEFAULTS } from './defaults.js'
+import { modelSettingSchema, poolsSettingsSchema } from './models.js'
 import { machinePathFault, workspacePathFault } from './paths.js'
 import { permissionsSettingsSchema } from './permissions.js'
-import { checked, setting } from './setting.js'
+import { checked, setting, variableName } from './setting.js'
 import type { Surroundings } from './surroundings.js'
+import { webSettingsSchema } from './web.js'
 
 /** The shape of a configuration file. Only what is enforced has a key. */
-export function createConfigSchema<P>(surroundings: Surroundings<P>) {
-  const { model, ...others } = plainSettings(surroundings)
+export function createConfigSchema<P, S>(surroundings: Surroundings<P, S>) {
+  const { model, pools, ...others } = plainSettings(surroundings)
   return z.strictObject({
     model,
+    pools,
     providers: setting(
       surroundings.providers,
       'Where models are served, by the name that `model` begins with. Providers with well-known keys need no entry.',
@@ -21,20 +24,41 @@ export function createConfigSchema<P>(surroundings: Surroundings<P>) {
       },
     ),
     ...others,
+    mcp_servers: setting(
+      surroundings.mcp_servers,
+      'MCP servers, by name: started with `command`, or reached at `url`. Their tools are called ' +
+        '`mcp__server__tool`. A server that a project names starts only after you trusted exactly that command, and ' +
+        'one in your own file wins over one of that name.',
+      {
+        default_text: 'those of `.mcp.json`',
+        examples: [{ files: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] } }],
+      },
+    ),
+    trusted_projects: trustedProjects(),
   })
 }
 
 /** What one file says. */
-export type Config<P = unknown> = z.infer<z.ZodObject<ReturnType<typeof plainSettings>, z.core.$strict>> & {
+export type Config<P = unknown, S = unknown> = z.infer<
+  z.ZodObject<ReturnType<typeof plainSettings>, z.core.$strict>
+> & {
   providers?: Record<string, P> | undefined
+  mcp_servers?: Record<string, S> | undefined
+  trusted_projects?: string[] | undefined
 }
 
-function plainSettings(surroundings: Omit<Surroundings, 'providers'>) {
+function plainSettings(surroundings: Omit<Surroundings, 'providers' | 'mcp_servers'>) {
   return {
     model: setting(
-      z.string().regex(/^[^/\s]+\/\S+$/, 'must be provider/model, as in openai/gpt-5.2'),
-      'The model that agents use, as `provider/model`.',
+      modelSettingSchema(),
+      'The model that agents use, as `provider/model`, or the name of one of the `pools`.',
       { default_text: 'a model of the first provider that has a key', examples: ['anthropic/claude-sonnet-4-5'] },
+    ),
+    pools: setting(
+      poolsSettingsSchema(),
+      'Lists of models, by a name that `model` can say. The first that answers is used: where one fails before its ' +
+        'first word, the next is asked.',
+      { default_text: 'none', examples: [{ fast: ['anthropic/claude-haiku-4-5', 'openai/gpt-5-mini'] }] },
     ),
     mode: setting(
       modeSchema,
@@ -43,6 +67,12 @@ function plainSettings(surroundings: Omit<Surroundings, 'providers'>) {
       { default: DEFAULTS.mode, examples: ['plan'] },
     ),
     permissions: setting(permissionsSettingsSchema(surroundings.tools), 'What agents may do and touch.'),
+    sandbox: setting(
+      z.enum(['on', 'off']),
+      'Whether commands run behind a fence. With `off` they have all the rights you have, and each asks you before, ' +
+        'unless the mode is `dangerous`.',
+      { default: DEFAULTS.sandbox, examples: ['on'] },
+    ),
     budget: setting(budgetSettingsSchema(), 'What an agent may spend before the next call is refused.'),
     instructions: setting(
       z.array(checked(workspacePathFault)),
@@ -78,18 +108,43 @@ function plainSettings(surroundings: Omit<Surroundings, 'providers'>) {
         'project folder it has to be below `.retinue`, which agents cannot write.',
       { default: DEFAULTS.store, examples: ['.retinue/runs.db'] },
     ),
-    trusted_projects: setting(
-      z.array(
-        checked((path) => {
-          if (path.startsWith('/') || path.startsWith('~/') || /^[A-Za-z]:[\\/]/.test(path)) return null
-          return `"${path}" is not a place: write an absolute path, or one that begins with ~/`
-        }),
-      ),
-      'Project folders, without symbolic links in their paths, whose `retinue.yaml` may widen what this file allows. ' +
-        'The folders below them are not meant.',
-      { default_text: 'none', examples: [['~/code/shop']], user_only: true },
+    secrets: setting(
+      z.array(variableName('not the secret itself')),
+      'Environment variables whose values are kept out of the log, reports and commits, besides keys and whatever is ' +
+        'named like one. The lists of both files add up.',
+      { default_text: 'none', examples: [['SHOP_SIGNING_SALT']] },
+    ),
+    web: setting(webSettingsSchema(), 'What the tools for the web may reach and use.'),
+    tests: setting(
+      z.strictObject({
+        command: setting(
+          checked((command) => (command.trim() === '' ? 'an empty command runs no tests' : null)),
+          'What `run_tests` runs, under the same permissions as every command.',
+          { default_text: 'what the project looks like it uses', examples: ['npm test'] },
+        ),
+      }),
+      'How the tests of the project are run.',
+    ),
+    local_models: setting(
+      z.boolean(),
+      'Whether Ollama, LM Studio, llama.cpp and vLLM are looked for on their usual ports of this machine.',
+      { default: DEFAULTS.local_models, examples: [false] },
     ),
   }
+}
+
+function trustedProjects() {
+  return setting(
+    z.array(
+      checked((path) => {
+        if (path.startsWith('/') || path.startsWith('~/') || /^[A-Za-z]:[\\/]/.test(path)) return null
+        return `"${path}" is not a place: write an absolute path, or one that begins with ~/`
+      }),
+    ),
+    'Project folders, without symbolic links in their paths, whose `retinue.yaml` may widen what this file allows. ' +
+      'The folders below them are not meant.',
+    { default_text: 'none', examples: [['~/code/shop']], user_only: true },
+  )
 }
 
 function milliseconds() {

@@ -31,3 +31,8 @@ export function named(faultOf: (text: string) => NameFault | null) {
     if (fault) context.addIssue({ code: 'custom', message: fault.message, params: { nearest: fault.nearest } })
   })
 }
+
+/** The name of an environment variable. A value put in its place is never repeated in a message. */
+export function variableName(butNot: string) {
+  return z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, `must be the name of an environment variable, ${butNot}`)
+}

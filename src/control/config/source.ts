@@ -6,10 +6,10 @@ import type { Config } from './schema.js'
 import { type Path, readYaml } from './yaml.js'
 
 /** One configuration file, read. */
-export type Source<P> = {
+export type Source<P, S> = {
   file: string
   /** What is sound in it, so that later checks can speak about the rest of the file in the same breath. */
-  config: Config<P>
+  config: Config<P, S>
   /** The settings it has, as `budget.turns`. */
   keys: string[]
   problems: Problem[]
@@ -17,7 +17,11 @@ export type Source<P> = {
   problem: (fault: Fault) => Problem
 }
 
-export async function readSource<P>(file: string, text: string, schema: z.ZodType<Config<P>>): Promise<Source<P>> {
+export async function readSource<P, S>(
+  file: string,
+  text: string,
+  schema: z.ZodType<Config<P, S>>,
+): Promise<Source<P, S>> {
   const yaml = await readYaml(file, text)
   const problem = ({ path, at, message, nearest }: Fault): Problem => {
     return { file, ...yaml.locate(path, at), message, nearest }

@@ -19,14 +19,15 @@ const STYLE = { singleQuote: true, lineWidth: 0 }
 const INTRODUCTION = [
   'Configuration of Retinue for this project. Every setting is optional; remove the first # of a line to use it.',
   'Your own settings for all projects belong in ~/.config/retinue/config.yaml. What this file would widen (mode,',
-  'allow rules, budget, providers) counts only where that file lists this folder under trusted_projects.',
+  'network, allow rules, budget, providers, web, no sandbox) counts only where that file lists this folder under',
+  'trusted_projects.',
 ]
 
 function lines(field: Field, indent: string, yaml: (value: unknown) => string): string[] {
   const fallback = defaultText(field).replaceAll('`', '')
   const about = `${field.description.replaceAll('`', '')}${fallback === '' ? '' : ` Default: ${fallback}.`}`
   const comment = wrapped(about, 116 - indent.length).map((line) => `${indent}# ${line}`)
-  if (field.fields.length > 0 && !field.by_name) {
+  if (field.fields.length > 0 && !field.by_name && field.example === undefined) {
     const children = field.fields.flatMap((child) => lines(child, `${indent}  `, yaml))
     return [...comment, `${indent}${field.key}:`, ...children]
   }

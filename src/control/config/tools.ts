@@ -24,10 +24,19 @@ export function readRule(
 /** Commands are matched word by word, everything else by path. A pattern that can match nothing is a mistake. */
 function patternFault({ tool, pattern }: Rule, name: string): string | null {
   if (pattern === null) return null
-  if (!matchesName(name, COMMAND_TOOL)) return workspacePathFault(pattern)
+  if (isMcpName(name)) return `"${tool}(${pattern})": tools of MCP servers have no patterns: write ${tool}`
+  if (!matchesName(name, COMMAND_TOOL)) {
+    if (pattern.includes('://')) return `"${pattern}" has a scheme: write addresses without it, as in example.org/**`
+    return workspacePathFault(pattern)
+  }
   // Elsewhere `Bash(rm:*)` means `rm` and anything after it; here it would be a program named `rm:…`.
   if (tool !== name && pattern.endsWith(':*')) return `"${tool}(${pattern})": write ${name}(${pattern.slice(0, -2)} *)`
   return null
+}
+
+/** Which tools a server has is known only once it runs, so their names are taken as they are. */
+export function isMcpName(name: string): boolean {
+  return name.startsWith('mcp__')
 }
 
 /** A tool's own name for a name, an alias or a pattern such as `git_*`. */
@@ -50,6 +59,7 @@ export function toolsNamed(names: readonly string[], tools: readonly ToolName[])
 }
 
 function ownName(name: string, tools: readonly ToolName[]): string | null {
+  if (isMcpName(name)) return name
   if (name.includes('*')) return tools.some((tool) => matchesName(name, tool.name)) ? name : null
   const key = plain(name)
   const known = tools.find((tool) => plain(tool.name) === key)

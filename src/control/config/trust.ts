@@ -1,6 +1,7 @@
 import { join } from 'node:path'
-import { MODES, type Mode } from '../../domain/index.js'
+import { MODES, type Mode, NETWORKS } from '../../domain/index.js'
 import type { Fault } from './explain.js'
+import { isScripted } from './models.js'
 import { isWithin, machinePath } from './paths.js'
 import type { ResolvedConfig } from './resolve.js'
 import type { Config } from './schema.js'
@@ -13,8 +14,8 @@ export function isTrusted(user: Config, places: Places): boolean {
 
 /**
  * What a project's file says that it may not say. It may come from a stranger, with the repository, so unless it is
- * trusted it can only narrow what holds without it: a wider mode, further allow rules, a larger budget, a place to send
- * requests to and a place to write outside the folder are refused.
+ * trusted it can only narrow what holds without it: a wider mode, network or budget, further allow rules, no sandbox,
+ * answers written beforehand, a place to send requests to and a place to write outside the folder are refused.
  */
 export function trustFaults(
   project: Config,
@@ -31,12 +32,39 @@ export function trustFaults(
   if (trust.trusted) return faults
 
   const remedy = `say it in ${trust.user_file}, or list this folder there under trusted_projects`
+  if (project.model && isScripted(project.model) && project.model !== user.model) {
+    refuse(['model'], `a project's file cannot choose ${project.model}, ${SCRIPTED}: ${remedy}`)
+  }
+  for (const [name, pool] of Object.entries(project.pools ?? {})) {
+    for (const [i, model] of pool.entries()) {
+      if (isScripted(model))
+        refuse(['pools', name, i], `a project's file cannot choose ${model}, ${SCRIPTED}: ${remedy}`)
+    }
+  }
   if (project.mode && isWider(project.mode, without.mode)) {
     refuse(['mode'], `a project's file cannot widen the mode from ${without.mode} to ${project.mode}: ${remedy}`)
   }
   for (const [i, rule] of (project.permissions?.allow ?? []).entries()) {
     if (user.permissions?.allow?.includes(rule)) continue
     refuse(['permissions', 'allow', i], `a project's file cannot allow ${rule}: ${remedy}`)
+  }
+  const network = without.permissions.network ?? (without.mode === 'dangerous' ? 'all' : 'tools')
+  const asked = project.permissions?.network
+  if (asked && NETWORKS.indexOf(asked) > NETWORKS.indexOf(network)) {
+    refuse(
+      ['permissions', 'network'],
+      `a project's file cannot widen the network from ${network} to ${asked}: ${remedy}`,
+    )
+  }
+  if (project.sandbox === 'off' && without.sandbox !== 'off') {
+    refuse(['sandbox'], `a project's file cannot turn the sandbox off: ${remedy}`)
+  }
+  for (const [i, host] of (project.web?.allow_private ?? []).entries()) {
+    if (without.web.allow_private.includes(host.toLowerCase())) continue
+    refuse(['web', 'allow_private', i], `a project's file cannot let the private host ${host} be reached: ${remedy}`)
+  }
+  if (project.web?.search) {
+    refuse(['web', 'search'], `a project's file cannot choose where the web is searched: ${remedy}`, 'key')
   }
   for (const [name, asked] of Object.entries(project.budget ?? {})) {
     const limit = without.budget[name as keyof ResolvedConfig['budget']]
@@ -52,6 +80,8 @@ export function trustFaults(
   }
   return faults
 }
+
+const SCRIPTED = 'whose answers somebody wrote beforehand'
 
 /** A log that agents could write would prove nothing, and inside the project only .retinue is out of their reach. */
 export function storeFault(store: string, { project_dir }: Places): string | null {
