@@ -32,6 +32,9 @@ const ENVIRONMENT = {
 /** Paths that come from outside mean what they say: no wildcards, no pathspec magic. */
 export const LITERAL = { GIT_LITERAL_PATHSPECS: '1' }
 
+/** To see what is not committed in a repository below, git would run there, by the configuration it has there. */
+export const NOT_BELOW = '--ignore-submodules=dirty'
+
 const TIMEOUT_MS = 30_000
 const MAX_OUTPUT = 8 * 1024 * 1024
 
@@ -40,6 +43,8 @@ type GitOptions = {
   env?: Record<string, string>
   /** Exit codes other than 0 that are answers and not failures. */
   answers?: number[]
+  /** Output as it comes, all of it, however much that is. */
+  onOutput?: (chunk: string) => void
 }
 
 export type GitRun = { ok: true; stdout: string; exit_code: number; whole: boolean } | Fault<GitFault>
@@ -63,6 +68,7 @@ export class GitCommand {
       stdin: options.stdin ?? '',
       timeout_ms: TIMEOUT_MS,
       max_output_bytes: MAX_OUTPUT,
+      ...(options.onOutput ? { onOutput: options.onOutput } : {}),
     })
     const code = result.exit_code
     if (result.status === 'exited' && code !== null && (code === 0 || options.answers?.includes(code))) {

@@ -12,6 +12,8 @@ export interface Host {
   git: Git
   /** Text of a file anywhere, for configuration; null when there is none. Bytes that are no UTF-8 become U+FFFD. */
   readText(path: string): Promise<string | null>
+  /** Replaces or creates a file anywhere that only the person can read, atomically, with the folders above it. */
+  writePrivate(path: string, text: string): Promise<{ ok: true } | { ok: false; message: string }>
   /** What the platform has and lacks; said by `doctor` and in a run's first event. */
   facts(): Promise<HostFacts>
 }
@@ -176,8 +178,9 @@ export type ServerSpec = {
 export interface Server {
   /** Bytes for its stdin. Resolves when they are taken; false when it is gone. */
   write(text: string): Promise<boolean>
+  /** A chunk is only lent: it is overwritten by the next one. */
   onStdout(listener: (chunk: Uint8Array) => void): void
-  /** The end of what it said on stderr, bounded. */
+  /** The beginning and the end of what it said on stderr, bounded. */
   stderr(): string
   /** Resolves once, when it has ended. */
   readonly ended: Promise<{ code: number | null; signal: string | null }>
@@ -189,7 +192,14 @@ export interface Servers {
   start(spec: ServerSpec): Promise<{ ok: true; server: Server } | { ok: false; message: string }>
 }
 
-export type HttpFault = 'bad_url' | 'forbidden_address' | 'too_large' | 'too_many_redirects' | 'timeout' | 'aborted' | 'network'
+export type HttpFault =
+  | 'bad_url'
+  | 'forbidden_address'
+  | 'too_large'
+  | 'too_many_redirects'
+  | 'timeout'
+  | 'aborted'
+  | 'network'
 
 export type HttpRequest = {
   url: string
@@ -203,7 +213,11 @@ export type HttpRequest = {
   allow_private?: readonly string[]
 }
 
-/** HTTP for tools. Every address is checked when it is connected to, also after redirects. Never rejects. */
+/**
+ * HTTP for tools. Every address is checked when it is connected to, also after redirects. A redirect within the host is
+ * followed; one to another host is itself the answer, for the caller to decide about. A body longer than `max_bytes` is
+ * cut there and marked as truncated. Never rejects.
+ */
 export interface Http {
   fetch(
     request: HttpRequest,
@@ -213,8 +227,11 @@ export interface Http {
   >
 }
 
-export type GitFault = 'not_a_repository' | 'git_missing' | 'nothing_to_commit' | 'failed'
+export type GitFault = 'not_a_repository' | 'git_missing' | 'nothing_to_commit' | 'refused' | 'failed'
 export type GitResult<T> = ({ ok: true } & T) | Fault<GitFault>
+
+/** Reads one file, in pieces; bytes that are no UTF-8 come as U+FFFD. `end` says what is wrong with it, or null. */
+export type CommitCheck = (path: string) => { push(text: string): void; end(): string | null }
 
 /** The git command, with the git directory always named and hooks, pagers, external diffs and fsmonitor off. */
 export interface Git {
@@ -235,6 +252,15 @@ export interface Repository {
   status(): Promise<GitResult<{ text: string }>>
   diff(options: { staged?: boolean; ref?: string; paths?: string[] }): Promise<GitResult<{ text: string }>>
   log(options: { limit: number; path?: string }): Promise<GitResult<{ text: string }>>
-  /** Commits exactly these paths (all changed and untracked, not ignored, ones when absent). */
-  commit(options: { message: string; paths?: string[] }): Promise<GitResult<{ commit: string; summary: string }>>
+  /** Paths that the last commits changed, the latest first, once for each commit that changed them. */
+  touched(options: { commits: number }): Promise<GitResult<{ paths: string[] }>>
+  /**
+   * Commits exactly these paths (all changed and untracked, not ignored, ones when absent). `check` reads all that is
+   * going to be in the commit and was not in the one before; where it finds something, nothing is committed.
+   */
+  commit(options: {
+    message: string
+    paths?: string[]
+    check?: CommitCheck
+  }): Promise<GitResult<{ commit: string; summary: string }>>
 }

@@ -4,10 +4,13 @@ import { gatherFacts } from './facts.js'
 import { createGit } from './git.js'
 import { holdFor } from './held.js'
 import type { Host, HostFacts } from './host.js'
+import { createHttp } from './http.js'
 import { createIdentity } from './identity.js'
 import { Locks } from './locks.js'
+import { writePrivate } from './private-file.js'
 import { createProcesses } from './processes.js'
 import { readTextIfAny } from './read-text.js'
+import { createServers } from './servers.js'
 import { openWorkspace } from './workspace.js'
 
 export type * from './host.js'
@@ -23,9 +26,12 @@ export function createHost(): Host {
     identity: createIdentity(),
     home: homedir(),
     processes,
+    servers: createServers(),
+    http: createHttp(),
     workspace: (root) => openWorkspace(root, hold, locks),
     git: createGit(processes, locks),
     readText: readTextIfAny,
+    writePrivate,
     facts: () => {
       facts ??= gatherFacts(processes)
       return facts

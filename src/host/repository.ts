@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { isProtected } from '../domain/index.js'
 import { commitPaths } from './commit.js'
-import { GitCommand, type GitRun, LITERAL } from './git-command.js'
+import { GitCommand, type GitRun, LITERAL, NOT_BELOW } from './git-command.js'
 import type { Fault, GitFault, GitResult, Processes, Repository } from './host.js'
 import type { Locks } from './locks.js'
 import { fault, isInside, relativeTo, TEMPORARY } from './paths.js'
@@ -18,7 +18,15 @@ export type RepositoryParts = {
 /** What belongs to Retinue is no work of anybody's. */
 const NOT_OURS = [':(exclude,glob)**/.retinue', ':(exclude,glob)**/.retinue/**', `:(exclude,glob)**/${TEMPORARY}*`]
 
-const DIFF = ['--no-ext-diff', '--no-textconv', '--no-color', '--submodule=short', '--src-prefix=a/', '--dst-prefix=b/']
+const DIFF = [
+  NOT_BELOW,
+  '--no-ext-diff',
+  '--no-textconv',
+  '--no-color',
+  '--submodule=short',
+  '--src-prefix=a/',
+  '--dst-prefix=b/',
+]
 
 export function createRepository(parts: RepositoryParts): Repository {
   const { processes, locks, git_dir, work_tree, folder } = parts
@@ -54,7 +62,9 @@ export function createRepository(parts: RepositoryParts): Repository {
     },
 
     async status() {
-      return text(await git.run(['status', '--short', '--branch', '--untracked-files=normal', '--', '.', ...NOT_OURS]))
+      return text(
+        await git.run(['status', '--short', '--branch', '--untracked-files=normal', NOT_BELOW, '--', '.', ...NOT_OURS]),
+      )
     },
 
     async diff({ staged, ref, paths }) {
@@ -78,13 +88,26 @@ export function createRepository(parts: RepositoryParts): Repository {
       )
     },
 
-    async commit({ message, paths }) {
+    async touched({ commits }) {
+      const head = await repository.head()
+      if (!head.ok) return head
+      if (head.commit === null) return { ok: true, paths: [] }
+      const args = ['log', `--max-count=${commits}`, '--no-color', '--no-renames', '--relative', '--name-only', '-z']
+      const run = await git.run([...args, '--format=', '--', '.', ...NOT_OURS])
+      if (!run.ok) return run
+      const paths = run.stdout.split(/[\0\n]+/).filter((path) => path !== '')
+      // The output is cut in the middle when it is too long; the names there are halves.
+      return { ok: true, paths: run.whole ? paths : [] }
+    },
+
+    async commit({ message, paths, check }) {
       const wrong = wrongPath(paths)
       if (wrong) return wrong
       const inTree = (paths ?? ['.']).map((path) => relativeTo(work_tree, resolve(folder, path)))
       const fromTop = new GitCommand(processes, work_tree, { git_dir, work_tree })
       // Two commits at once would find each other's lock on the index.
-      return locks.run(git_dir, () => commitPaths(fromTop, message, inTree, paths !== undefined))
+      const what = { message, paths: inTree, named: paths !== undefined, check: check ?? null }
+      return locks.run(git_dir, () => commitPaths(fromTop, git_dir, what))
     },
   }
   return repository
