@@ -1,6 +1,18 @@
-import type { AgentResult, AgentRow, Budget, Mode, ModelSource, Rule, RunRow, StoredEvent } from './domain/index.js'
+import type {
+  AgentResult,
+  AgentRow,
+  Budget,
+  Mode,
+  ModelSource,
+  Network,
+  Rule,
+  RunRow,
+  Secret,
+  StoredEvent,
+} from './domain/index.js'
 import type { Host } from './host/index.js'
 import type { Models } from './models/index.js'
+import type { ReachSources } from './reach.js'
 import type { Delta, Person, Replay } from './runtime/index.js'
 import type { Store } from './store/index.js'
 import type { ToolLimits } from './tools/index.js'
@@ -15,6 +27,10 @@ export type RetinueOptions = {
   env?: Record<string, string | undefined>
   host?: Host
   settings?: Settings
+  /** What agents can reach beyond their folder, or how it is found out when it is needed. Default: the tools that ship. */
+  reach?: ReachSources | (() => Promise<ReachSources>)
+  /** What must never get into the log, besides what the environment has under names of keys. */
+  secrets?: Secret[]
 }
 
 /** What holds for every run unless it asks otherwise. */
@@ -26,6 +42,18 @@ export type Settings = {
   /** Layers of globs: a path must match in each of them. */
   read_paths?: string[][]
   write_paths?: string[][]
+  /** What reaches the network. Default: `tools`, and `all` in dangerous mode. */
+  network?: Network
+  /** Names of the MCP servers that agents may use. Absent: all. Empty: none. */
+  mcp_servers?: string[]
+  /** Layers of patterns such as `mcp__github__*`: a server's tool must match in each of them. Absent: all do. */
+  mcp_tools?: string[][]
+  /** Names of the skills that agents may load. Absent: all. Empty: none. */
+  skills?: string[]
+  /** `off`: commands are not fenced, and each asks a person unless the mode is dangerous. Default: `on`. */
+  sandbox?: 'on' | 'off'
+  /** Environment variables that somebody named as secret. */
+  secrets?: string[]
   budget?: Partial<Budget>
   /** Files for the system prompt: all of them, or the first that is there. */
   instructions?: { take: 'all' | 'first'; files: string[] }
@@ -41,6 +69,8 @@ export type RunOptions = {
   task: string
   model?: string
   mode?: Mode
+  /** What reaches the network: nothing, the tools that are there for it, or commands too. */
+  network?: Network
   budget?: Partial<Budget>
   /** Goes on with the conversation of this session. Default: a new one. */
   session_id?: string
@@ -85,6 +115,8 @@ export interface Retinue {
   events(run_id: string): Promise<StoredEvent[]>
   follow(run_id: string, signal?: AbortSignal): AsyncIterable<StoredEvent>
   result(run_id: string): Promise<RunResult | null>
+  /** The answers of the run's model as a script, which the scripted model plays again. */
+  script(run_id: string): Promise<string>
   /** Rebuilds every request of the run from its log and compares it with what was sent. */
   replay(run_id: string): Promise<Replay>
   close(): Promise<void>

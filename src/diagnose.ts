@@ -1,8 +1,10 @@
 import type { Retinue } from './api.js'
+import type { ServerList } from './control/index.js'
 import { RetinueError } from './errors.js'
 import { createHost, type Host } from './host/index.js'
-import { createModels } from './models/index.js'
+import { createModels, type LocalServer, type Models } from './models/index.js'
 import { type OpenOptions, openProject } from './open.js'
+import type { McpServerSettings } from './tools/index.js'
 
 export type Finding = {
   topic: string
@@ -18,9 +20,14 @@ export async function diagnose(options: OpenOptions): Promise<Finding[]> {
   const opened = await openProject(options).catch((error: Error) => error)
   if (opened instanceof Error) {
     const models = createModels({ env: options.env })
-    return [...platform(), ...(await machine(createHost())), unopened(opened), ...providers(models)]
+    return [
+      ...platform(),
+      ...(await machine(createHost())),
+      unopened(opened),
+      ...providers(models, await models.discover()),
+    ]
   }
-  const { host, models, config, retinue } = opened
+  const { host, models, config, listed, retinue } = opened
   try {
     const files = config.sources.map(({ file }) => file).join(', ')
     return [
@@ -28,7 +35,8 @@ export async function diagnose(options: OpenOptions): Promise<Finding[]> {
       ...(await machine(host)),
       ok('configuration', files === '' ? 'defaults only (retinue init writes a file to start from)' : files),
       ...(await stored(retinue)),
-      ...providers(models),
+      ...servers(listed),
+      ...providers(models, await models.discover()),
     ]
   } finally {
     await retinue.close()
@@ -42,8 +50,8 @@ async function machine(host: Host): Promise<Finding[]> {
       ? ok('git', git_version)
       : note('git', 'not found', 'Install git: the git tools and the base of a run need it.'),
     sandbox.kind === 'none'
-      ? note('sandbox', sandbox.reason, 'Keep to plan or normal mode where you do not trust the task.')
-      : ok('sandbox', sandbox.kind),
+      ? note('sandbox', sandbox.reason, 'Until then every command asks, except in dangerous mode.')
+      : ok('sandbox', sandbox.reason),
   ]
 }
 
@@ -75,13 +83,42 @@ function platform(): Finding[] {
   ]
 }
 
-function providers(models: { available(): { provider: string; ready: boolean; hint: string }[] }): Finding[] {
+function servers({ servers, problems, notes }: ServerList<McpServerSettings>): Finding[] {
+  return [
+    ...problems.map((text) => problem('MCP servers', text, 'Correct the file, then run doctor again.')),
+    ...notes.map((text) => note('MCP servers', text, 'Nothing needs to be done if that is meant.')),
+    ...servers.map(({ name, settings, trusted, file }) => {
+      if (settings.enabled === false) return note(`MCP ${name}`, 'disabled', `It is in ${file}.`)
+      if (trusted) return ok(`MCP ${name}`, `may start (try it: retinue mcp tools ${name})`)
+      return note(
+        `MCP ${name}`,
+        `nobody has trusted it in this folder`,
+        `Look at ${file}, then: retinue mcp trust ${name}`,
+      )
+    }),
+  ]
+}
+
+function providers(models: Pick<Models, 'available'>, local: LocalServer[]): Finding[] {
   const all = models.available()
-  const findings = all.map(({ provider, ready, hint }) =>
-    ready ? ok(`model ${provider}`, hint) : note(`model ${provider}`, 'not set up', hint),
-  )
-  if (all.some(({ ready }) => ready)) return findings
+  const findings = [
+    ...all.map(({ provider, ready, hint }) =>
+      ready ? ok(`model ${provider}`, hint) : note(`model ${provider}`, 'not set up', hint),
+    ),
+    ...local.map(localModels),
+  ]
+  const usable = local.some((server) => server.models.some(({ tools }) => tools !== false))
+  if (usable || all.some(({ ready }) => ready)) return findings
   return [...findings, problem('models', 'no provider is ready', 'Set one of the keys above, or try: retinue demo')]
+}
+
+function localModels({ provider, origin, version, models }: LocalServer): Finding {
+  const names = models.map(({ name, tools }) => {
+    return `${name}${tools === false ? ' (no tools)' : tools === null ? ' (tools unknown)' : ''}`
+  })
+  const where = `${origin}${version === null ? '' : `, version ${version}`}`
+  if (names.length === 0) return note(`model ${provider}`, where, 'It has no models yet.')
+  return ok(`model ${provider}`, `${where}: ${names.join(', ')}`)
 }
 
 function ok(topic: string, text: string): Finding {

@@ -10,6 +10,7 @@ export { createModels, type Model, type Models, providerSettingsSchema } from '.
 export { type OpenOptions, openRetinue } from './open.js'
 export { createRetinue } from './retinue.js'
 export type { Delta, Person, RebuiltRequest, Replay } from './runtime/index.js'
+export { openServers, type ProjectServers } from './servers.js'
 export { createMemoryStore, openSqliteStore, type Store } from './store/index.js'
 export type { PersonAnswer, Question } from './tools/index.js'
 export { VERSION } from './version.js'

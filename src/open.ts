@@ -1,16 +1,12 @@
 import type { Retinue, Settings } from './api.js'
-import { createConfigSurroundings } from './configuration.js'
-import { configHome, formatProblems, loadConfig, type Origin, type ResolvedConfig } from './control/index.js'
+import type { Origin, ResolvedConfig } from './control/index.js'
 import type { ModelSource } from './domain/index.js'
-import { RetinueError } from './errors.js'
-import { createHost } from './host/index.js'
 import { createModels } from './models/index.js'
-import { createRetinue, openFolder } from './retinue.js'
+import { type ProjectOptions, readProject } from './project.js'
+import { createRetinue } from './retinue.js'
+import { configuredSecrets, findReach } from './sources.js'
 
-export type OpenOptions = {
-  /** The project folder. */
-  cwd: string
-  env: Record<string, string | undefined>
+export type OpenOptions = ProjectOptions & {
   /** Instead of the configured one. */
   store?: string
 }
@@ -22,33 +18,30 @@ export async function openRetinue(options: OpenOptions): Promise<Retinue> {
 
 /** The same, with what it was made of. */
 export async function openProject(options: OpenOptions) {
-  const host = createHost()
-  const root = await openFolder(host, options.cwd)
-  const home = options.env.HOME ?? host.home
-  const loaded = await loadConfig({
-    project_dir: root,
-    home,
-    config_home: configHome(options.env, home),
-    read: (path) => host.readText(path),
-    surroundings: createConfigSurroundings(),
-  })
-  if (!loaded.ok) throw new RetinueError('config', formatProblems(loaded.problems))
+  const { env } = options
+  const { host, places, loaded, listed } = await readProject(options)
   const { config, origin } = loaded
   const models = createModels({
-    env: options.env,
+    env,
+    now: host.clock.now,
     providers: config.providers,
-    scripts_root: root,
+    pools: config.pools,
+    scripts_root: places.project_dir,
     readText: host.readText,
     idle_timeout_ms: config.idle_timeout_ms,
+    ...(config.local_models ? {} : { discover: false as const }),
   })
   const retinue = await createRetinue({
-    cwd: root,
+    cwd: places.project_dir,
     host,
     models,
+    env,
     store: options.store ?? config.store,
     settings: settingsOf(config, origin),
+    reach: () => findReach(host, places, { config, listed, env }),
+    secrets: configuredSecrets(config, listed.servers, env),
   })
-  return { host, models, config: loaded, retinue }
+  return { host, models, config: loaded, listed, retinue }
 }
 
 function settingsOf(config: ResolvedConfig, origin: (path: string) => Origin): Settings {
@@ -63,6 +56,12 @@ function settingsOf(config: ResolvedConfig, origin: (path: string) => Origin): S
     tools: permissions.tools,
     read_paths: permissions.read_paths,
     write_paths: permissions.write_paths,
+    ...(permissions.network === null ? {} : { network: permissions.network }),
+    ...(permissions.mcp_servers === null ? {} : { mcp_servers: permissions.mcp_servers }),
+    ...(permissions.skills === null ? {} : { skills: permissions.skills }),
+    mcp_tools: permissions.mcp_tools,
+    sandbox: config.sandbox,
+    secrets: config.secrets,
     budget: Object.fromEntries(asked),
     instructions: config.instructions,
     limits: config.limits,

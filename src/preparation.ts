@@ -1,19 +1,24 @@
 import type { RunOptions, Settings, Watching } from './api.js'
+import { skillsSection } from './control/index.js'
 import {
+  type Authority,
   type Contract,
-  type Mode,
   type ModelSource,
+  matchesWord,
   type Prompt,
+  type Redactor,
+  rootAuthority,
   rootContract,
   type ToolDefinition,
   unenforceable,
 } from './domain/index.js'
 import { RetinueError } from './errors.js'
-import type { Host, Repository, Workspace } from './host/index.js'
+import type { Host, HostFacts, Repository, Workspace } from './host/index.js'
 import type { Model, Models } from './models/index.js'
+import type { Reach, Reached } from './reach.js'
 import { type AgentPlace, type Person, type PromptFacts, rootPrompt } from './runtime/index.js'
 import { blobDigest, type Store } from './store/index.js'
-import { builtinTools, createToolRegistry, DEFAULT_LIMITS, type ToolLimits, type ToolRegistry } from './tools/index.js'
+import { builtinToolNames, DEFAULT_LIMITS, type Tool, type ToolLimits, type ToolRegistry } from './tools/index.js'
 
 /** Nobody is there: what would ask is refused. */
 const NOBODY: Person = { permit: async () => null, answer: async () => null }
@@ -21,45 +26,56 @@ const NOBODY: Person = { permit: async () => null, answer: async () => null }
 /** A prompt as it is sent, and as it is kept. */
 type StoredPrompt = { prompt: Prompt; digest: string; bytes: Uint8Array }
 
+/** What all runs of a Retinue are made from. */
+export type RunParts = {
+  cwd: string
+  host: Host
+  store: Store
+  models: Models
+  settings: Settings
+  reach: Reach
+  redactor: Redactor
+}
+
 /** Makes what a run starts from: its model, the place its agent works in, its contract and its prompt. */
 export class Preparation {
-  readonly #registry: ToolRegistry = createToolRegistry(builtinTools())
   readonly #limits: ToolLimits
   readonly #definitions = new Map<string, ToolDefinition[]>()
   #workspace: Workspace | null = null
   #repository: Repository | null = null
   #prompt: StoredPrompt | null = null
 
-  constructor(
-    private readonly cwd: string,
-    private readonly host: Host,
-    private readonly store: Store,
-    private readonly models: Models,
-    private readonly settings: Settings,
-  ) {
-    this.#limits = { ...DEFAULT_LIMITS, ...settings.limits }
+  constructor(private readonly parts: RunParts) {
+    this.#limits = { ...DEFAULT_LIMITS, ...parts.settings.limits }
   }
 
   async chooseModel(asked: string | undefined): Promise<{ model: Model; source: ModelSource }> {
-    const { settings, models } = this
-    const fallback = models.fallback()
-    const choice = asked
-      ? { name: asked, source: 'request' as const }
-      : (settings.model ?? (fallback === null ? null : { name: fallback, source: 'environment' as const }))
+    const { settings, models } = this.parts
+    const choice = asked ? { name: asked, source: 'request' as const } : (settings.model ?? (await this.#fallback()))
     if (!choice) throw new RetinueError('auth', noModel(models))
     const resolved = await models.resolve(choice.name)
     if (!resolved.ok) throw new RetinueError(resolved.code === 'no_key' ? 'auth' : 'model', resolved.message)
     return { model: resolved.model, source: choice.source }
   }
 
+  /** Asked for only when nobody named a model: it may look for servers on this machine. */
+  async #fallback(): Promise<{ name: string; source: ModelSource } | null> {
+    const name = await this.parts.models.fallback()
+    return name === null ? null : { name, source: 'environment' }
+  }
+
   async place(model: Model, watching: Watching): Promise<AgentPlace> {
-    const { host, store, settings } = this
-    this.#workspace ??= await host.workspace(this.cwd)
+    const { cwd, host, store, settings, reach, redactor } = this.parts
+    this.#workspace ??= await host.workspace(cwd)
     const workspace = this.#workspace
+    const [{ registry }, sandbox] = await Promise.all([reach.open(), this.sandbox()])
     return {
       store,
       clock: host.clock,
       processes: host.processes,
+      http: host.http,
+      sandboxed: sandbox.kind !== 'none',
+      redactor,
       workspace,
       repository: async () => {
         // One that is there stays; one that is not may yet be made by a command.
@@ -68,24 +84,44 @@ export class Preparation {
         return this.#repository
       },
       model,
-      registry: this.#registry,
+      registry,
       limits: this.#limits,
       person: watching.person ?? NOBODY,
       max_attempts: settings.max_attempts ?? 5,
       model_timeout_ms: settings.model_timeout_ms ?? 600_000,
-      digest: blobDigest,
       ...(watching.onDelta ? { onDelta: watching.onDelta } : {}),
     }
   }
 
+  /** What stands around commands here. */
+  async sandbox(): Promise<HostFacts['sandbox']> {
+    const { settings, host } = this.parts
+    if (settings.sandbox === 'off') return { kind: 'none', reason: 'the sandbox is turned off (sandbox: off)' }
+    return (await host.facts()).sandbox
+  }
+
+  /** What there is less of than somebody asked for. */
+  notes({ servers, notes }: Reached): string[] {
+    const { redactor, settings } = this.parts
+    const missing = servers.filter(({ state, message }) => message !== null && state !== 'disabled')
+    const named = redactor.ignored.filter(({ name }) => settings.secrets?.includes(name))
+    return [
+      ...missing.map(({ name, message }) => `MCP server ${name}: ${message}`),
+      ...named.map(({ name, reason }) => `the value of ${name} is not kept secret: ${reason}`),
+      ...notes,
+    ]
+  }
+
   async contract(run_id: string, options: RunOptions, place: AgentPlace, source: ModelSource) {
-    const { settings, host } = this
+    const { settings, host, reach } = this.parts
     const mode = options.mode ?? settings.mode ?? 'normal'
     const can_ask_person = options.person !== undefined
-    const [facts, repository, instructions] = await Promise.all([
+    const network = options.network ?? settings.network
+    const [{ platform }, repository, instructions, { skills, servers }] = await Promise.all([
       host.facts(),
       place.repository(),
       this.#instructions(place),
+      reach.open(),
     ])
     const head = await repository?.head()
     const slash = place.model.name.indexOf('/')
@@ -95,8 +131,14 @@ export class Preparation {
       mode,
       can_ask_person,
       rules: settings.rules ?? [],
-      known_tools: this.#registry.names(),
-      ...(settings.tools ? { tools: settings.tools } : {}),
+      known_tools: place.registry.names(),
+      nameable_tools: [...place.registry.names(), ...builtinToolNames()],
+      known_servers: servers.filter(({ state }) => state === 'ready').map(({ name }) => name),
+      known_skills: skills.map(({ name }) => name),
+      tools: this.#tools(place.registry),
+      ...(settings.mcp_servers ? { mcp_servers: settings.mcp_servers } : {}),
+      ...(settings.skills ? { skills: settings.skills } : {}),
+      ...(network ? { network } : {}),
       ...(settings.read_paths ? { read_paths: settings.read_paths } : {}),
       ...(settings.write_paths ? { write_paths: settings.write_paths } : {}),
       model: {
@@ -108,25 +150,33 @@ export class Preparation {
       budget: { ...settings.budget, ...options.budget },
       base: head?.ok ? head.commit : null,
     }
+    const authority = rootAuthority(request)
     const stored = this.#storedPrompt({
       workspace_root: place.workspace.root,
-      platform: facts.platform,
+      platform,
       date: new Date(host.clock.now()).toISOString().slice(0, 10),
       instructions,
+      skills: skillsSection(skills.filter(({ name }) => authority.allowed_skills.includes(name))),
+      servers: servers.flatMap(({ name, instructions }) =>
+        instructions !== null && authority.allowed_mcp_servers.includes(name) ? [{ name, instructions }] : [],
+      ),
       can_ask_person,
       mode,
-      tools: this.#toolsFor(mode, can_ask_person),
+      sandboxed: place.sandboxed,
+      network: authority.network,
+      tools: this.#offered(authority, place.registry),
     })
     const derived = rootContract({ ...request, prompt_digest: stored.digest })
     if (!derived.ok) throw new RetinueError('input', derived.faults.join('; '))
-    const faults = unenforceable(derived.contract, facts.sandbox.kind)
+    const priced = derived.contract.execution.budget.cost_usd === null || place.model.price !== undefined
+    const faults = unenforceable(derived.contract, { sandboxed: place.sandboxed, priced })
     if (faults.length > 0) throw new RetinueError('input', `This contract cannot be enforced: ${faults.join('; ')}`)
     return { contract: derived.contract satisfies Contract, stored }
   }
 
   /** Runs that follow each other mostly have the same prompt; it is written out and digested once. */
   #storedPrompt(facts: PromptFacts): StoredPrompt {
-    const prompt = rootPrompt(facts)
+    const prompt = this.parts.redactor.redactAll(rootPrompt(facts))
     const last = this.#prompt
     if (last?.prompt.system === prompt.system && last.prompt.tools === prompt.tools) return last
     const json = JSON.stringify(prompt)
@@ -134,21 +184,33 @@ export class Preparation {
     return this.#prompt
   }
 
-  /** What is offered: not what would be refused whatever its arguments. (It would be refused all the same.) */
-  #toolsFor(mode: Mode, can_ask_person: boolean): ToolDefinition[] {
-    const names = (this.settings.tools ?? this.#registry.names()).filter((name) => {
-      const effect = this.#registry.get(name)?.effect
-      return effect === 'ask_person' ? can_ask_person : effect === 'read' || mode !== 'plan'
+  /** The tools that ship and those of servers, as far as the settings name them. */
+  #tools(registry: ToolRegistry): string[] {
+    const { tools, mcp_tools = [] } = this.parts.settings
+    return registry.names().filter((name) => {
+      if (registry.get(name)?.server === undefined) return tools?.includes(name) ?? true
+      return mcp_tools.every((layer) => layer.some((pattern) => matchesWord(pattern, name)))
+    })
+  }
+
+  /** Not what would be refused whatever its arguments. (It would be refused all the same.) */
+  #offered(authority: Authority, registry: ToolRegistry): ToolDefinition[] {
+    const names = authority.allowed_tools.filter((name) => {
+      const { effect, server } = registry.get(name) as Tool
+      if (server !== undefined && !authority.allowed_mcp_servers.includes(server)) return false
+      if (effect === 'ask_person') return authority.can_ask_person
+      if (effect === 'fetch' && server === undefined && authority.network === 'none') return false
+      return effect === 'read' || effect === 'fetch' || authority.mode !== 'plan'
     })
     // The same array for the same tools, because what a provider makes of it is cached by it.
     const key = names.join(' ')
-    const tools = this.#definitions.get(key) ?? this.#registry.definitions(names, this.#limits)
+    const tools = this.#definitions.get(key) ?? registry.definitions(names, this.#limits)
     this.#definitions.set(key, tools)
     return tools
   }
 
   async #instructions(place: AgentPlace): Promise<{ path: string; text: string }[]> {
-    const { take, files } = this.settings.instructions ?? { take: 'first', files: ['AGENTS.md', 'CLAUDE.md'] }
+    const { take, files } = this.parts.settings.instructions ?? { take: 'first', files: ['AGENTS.md', 'CLAUDE.md'] }
     const found: { path: string; text: string }[] = []
     for (const path of files) {
       const file = await place.workspace.readText(path)

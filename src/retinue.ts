@@ -1,12 +1,22 @@
 import { join, resolve } from 'node:path'
 import { customAlphabet } from 'nanoid'
-import type { Retinue, RetinueOptions, Run, RunOptions, RunResult, RunSummary, Settings, Watching } from './api.js'
-import { type AgentRow, foldAgent, type Message, type NewEvent, type RunRow, type StoredEvent } from './domain/index.js'
+import type { Retinue, RetinueOptions, Run, RunOptions, RunResult, RunSummary, Watching } from './api.js'
+import {
+  type AgentRow,
+  createRedactor,
+  foldAgent,
+  type Message,
+  type NewEvent,
+  type Redactor,
+  type RunRow,
+  type StoredEvent,
+} from './domain/index.js'
 import { LEASE_TTL_MS, LocalEngine } from './engine/index.js'
 import { RetinueError } from './errors.js'
 import { createHost, type Host } from './host/index.js'
-import { createModels, type Model, type Models } from './models/index.js'
-import { Preparation } from './preparation.js'
+import { createModels, type Model, type Models, recordScript } from './models/index.js'
+import { Preparation, type RunParts } from './preparation.js'
+import { Reach } from './reach.js'
 import { RunHandle, type Started } from './run-handle.js'
 import {
   AgentLoop,
@@ -18,6 +28,7 @@ import {
   replayAgent,
   trimHistory,
 } from './runtime/index.js'
+import { findSecrets } from './secrets.js'
 import { blobDigest, type Lease, openSqliteStore, type Store } from './store/index.js'
 import { VERSION } from './version.js'
 
@@ -29,12 +40,18 @@ const HISTORY_SHARE = 0.3
 
 export async function createRetinue(options: RetinueOptions = {}): Promise<Retinue> {
   const host = options.host ?? createHost()
+  const env = options.env ?? process.env
   const folder = resolve(options.cwd ?? process.cwd())
   const cwd = await openFolder(host, folder)
   const store = await openStore(options.store ?? join(cwd, '.retinue', 'retinue.db'), host)
-  const models =
-    options.models ?? createModels({ env: options.env ?? process.env, scripts_root: cwd, readText: host.readText })
-  return new LocalRetinue(cwd, host, store, models, options.settings ?? {})
+  const models = options.models ?? createModels({ env, scripts_root: cwd, readText: host.readText })
+  const { reach: sources = {} } = options
+  const reach = new Reach(host, { cwd, env }, typeof sources === 'function' ? sources : async () => sources)
+  const redactor = createRedactor([
+    ...findSecrets({ env, named: options.settings?.secrets ?? [] }),
+    ...(options.secrets ?? []),
+  ])
+  return new LocalRetinue({ cwd, host, store, models, reach, redactor, settings: options.settings ?? {} })
 }
 
 /** The real path of a folder that can be worked in. */
@@ -54,27 +71,48 @@ async function openStore(store: Store | string, host: Host): Promise<Store> {
 const newId = customAlphabet('0123456789abcdefghijkmnpqrstuvwxyz', 10)
 
 class LocalRetinue implements Retinue {
+  readonly cwd: string
+  readonly store: Store
+  readonly models: Models
+  private readonly host: Host
   readonly #engine: LocalEngine
   readonly #preparation: Preparation
+  readonly #reach: Reach
+  readonly #redactor: Redactor
 
-  constructor(
-    readonly cwd: string,
-    private readonly host: Host,
-    readonly store: Store,
-    readonly models: Models,
-    settings: Settings,
-  ) {
+  constructor(parts: RunParts) {
+    const { cwd, host, store, models, reach, redactor, settings } = parts
+    this.cwd = cwd
+    this.host = host
+    this.store = store
+    this.models = models
+    this.#reach = reach
+    this.#redactor = redactor
     this.#engine = new LocalEngine(store, host.clock, host.identity, settings.max_concurrent ?? 8)
-    this.#preparation = new Preparation(cwd, host, store, models, settings)
+    this.#preparation = new Preparation(parts)
   }
 
   run(options: RunOptions): Run {
     const run_id = newId()
-    return new RunHandle(this.store, run_id, options?.signal, (cancelled) => this.#start(run_id, options, cancelled))
+    return new RunHandle(this.store, run_id, options?.signal, (started) =>
+      this.#telling(() => this.#start(run_id, options, started)),
+    )
   }
 
   resume(run_id: string, watching: Watching = {}): Run {
-    return new RunHandle(this.store, run_id, watching.signal, (cancelled) => this.#goOn(run_id, watching, cancelled))
+    return new RunHandle(this.store, run_id, watching.signal, (started) =>
+      this.#telling(() => this.#goOn(run_id, watching, started)),
+    )
+  }
+
+  /** What is told when something fails goes to a terminal or a log of somebody's: secrets stay out of it too. */
+  async #telling<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof RetinueError) throw new RetinueError(error.code, this.#redactor.redact(error.message))
+      throw error
+    }
   }
 
   async #start(run_id: string, options: RunOptions, started: Started): Promise<RunResult> {
@@ -85,22 +123,30 @@ class LocalRetinue implements Retinue {
     const { contract, stored } = await this.#preparation.contract(run_id, options, place, source)
     const session_id = options.session_id ?? newId()
     const session = options.session_id ? await this.#session(options.session_id) : { messages: [], calls: 0 }
-    const history = trimHistory(session.messages, contract.execution.budget.context_tokens * HISTORY_SHARE)
-    const facts = await this.host.facts()
+    const room = contract.execution.budget.context_tokens * HISTORY_SHARE
+    // What is secret now may not have been when it was said.
+    const history = this.#redactor.redactAll(trimHistory(session.messages, room))
+    const [{ platform }, sandbox, reached] = await Promise.all([
+      this.host.facts(),
+      this.#preparation.sandbox(),
+      this.#reach.open(),
+    ])
     const at = this.host.clock.now()
     const history_json = JSON.stringify(history)
     const history_digest = history.length > 0 ? blobDigest(history_json) : null
     const { task } = options
-    const { platform, sandbox } = facts
-    const events: NewEvent[] = [
-      {
-        type: 'run.created',
-        version: 1,
-        at,
-        data: { session_id, task, workspace_root: this.cwd, retinue_version: VERSION, platform, sandbox },
-      },
+    const where = { workspace_root: this.cwd, retinue_version: VERSION, platform, sandbox }
+    const mcp_servers = reached.servers.map(({ name, state, version, tools }) => ({
+      name,
+      state,
+      version,
+      tools: tools.length,
+    }))
+    const notes = this.#preparation.notes(reached)
+    const events: NewEvent[] = this.#redactor.redactAll([
+      { type: 'run.created', version: 1, at, data: { session_id, task, ...where, mcp_servers, notes } },
       { type: 'agent.started', version: 1, at, data: { contract, task, history_digest, calls_before: session.calls } },
-    ]
+    ])
     const blobs = [{ digest: stored.digest, bytes: stored.bytes }]
     if (history_digest) blobs.push({ digest: history_digest, bytes: Buffer.from(history_json) })
     const { owner } = this.host.identity
@@ -110,7 +156,7 @@ class LocalRetinue implements Retinue {
     if (!written.ok) throw new RetinueError('store', written.message)
     const lease: Lease = { run_id, agent_id: ROOT, owner, epoch: 1, expires_at: at + LEASE_TTL_MS }
     const memory = foldAgent(written.events) as NonNullable<ReturnType<typeof foldAgent>>
-    const recorder = new Recorder(this.store, this.host.clock, lease, memory)
+    const recorder = new Recorder(this.store, this.host.clock, lease, memory, this.#redactor)
     return this.#work(lease, new AgentLoop(place, recorder, { prompt: stored.prompt, history }), started, session_id)
   }
 
@@ -142,10 +188,11 @@ class LocalRetinue implements Retinue {
       await this.store.release(lease)
       throw error
     })
-    const recorder = new Recorder(this.store, this.host.clock, lease, memory)
+    const recorder = new Recorder(this.store, this.host.clock, lease, memory, this.#redactor)
     recorder.record('agent.resumed', {
       owner: lease.owner,
       epoch: lease.epoch,
+      sandbox: await this.#preparation.sandbox(),
       interrupted_request: memory.request?.request_id ?? null,
       interrupted_calls: memory.calls.filter((call) => call.intent && !call.result).map((call) => call.part.call_id),
     })
@@ -252,12 +299,17 @@ class LocalRetinue implements Retinue {
     return finished?.type === 'agent.finished' ? { ...finished.data.result, run_id, session_id: run.session_id } : null
   }
 
+  async script(run_id: string): Promise<string> {
+    return recordScript(await this.events(run_id))
+  }
+
   replay(run_id: string): Promise<Replay> {
     return replayAgent(this.store, run_id, ROOT)
   }
 
   async close(): Promise<void> {
     await this.#engine.close()
+    await this.#reach.close()
     await this.store.close()
   }
 }

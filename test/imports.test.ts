@@ -41,7 +41,7 @@ function room(file: string): string {
 
 const imports = files.flatMap((file) => {
   const text = readFileSync(join(SRC, file), 'utf8')
-  const found = [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] as string)
+  const found = [...text.matchAll(/(?<!['\w])(?:from|import)\b\s*\(?\s*'([^']+)'/g)].map((match) => match[1] as string)
   return found.map((specifier) => ({ file, specifier }))
 })
 

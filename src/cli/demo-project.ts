@@ -35,7 +35,7 @@ agents:
       text: "The loop starts at the second item."
       calls:
         - edit_file: { path: src/cart.js, old_text: "let i = 1", new_text: "let i = 0" }
-    - text: "And now the test again; then I try to publish, which nobody allowed."
+    - text: "And now the test again; then I try to publish, which is denied."
       calls:
         - run_command: { command: "node --test" }
         - run_command: { command: "npm publish" }
@@ -43,5 +43,5 @@ agents:
       calls:
         - git_diff: {}
     - expect: { contains: "let i = 0" }
-      text: "The total left out the first item: the loop began at 1. It begins at 0 now, and the test passes. Publishing was refused by the contract."
+      text: "The total left out the first item: the loop began at 1. It begins at 0 now, and the test passes. Publishing was refused by a rule."
 `

@@ -1,11 +1,14 @@
-import type { Run, RunResult, Watching } from '../index.js'
+import type { Retinue, Run, RunResult, Watching } from '../index.js'
 import { EXIT, exitOfResult } from './exit.js'
 import { terminalPerson } from './person.js'
+import { scriptFile } from './script-file.js'
 import { paintFor } from './style.js'
 import { RunView } from './view.js'
 
 export type DriveOptions = {
   print?: boolean
+  /** Where the answers of the model are written, as a script. */
+  record?: string
   outputFormat: 'text' | 'json' | 'stream-json'
   /** It was closed before: there is nothing to watch. */
   finished?: boolean
@@ -15,13 +18,18 @@ export type DriveOptions = {
  * Works a run in this process and shows it. stdout carries the answer (or JSON) and nothing else, unless it is a
  * terminal with somebody in front of it; everything else goes to stderr.
  */
-export async function drive(options: DriveOptions, start: (watching: Watching) => Run): Promise<number> {
-  const { stdin, stdout, stderr } = process
+export async function drive(
+  retinue: Retinue,
+  options: DriveOptions,
+  start: (watching: Watching) => Run,
+): Promise<number> {
+  const { stdout, stderr } = process
   const text = options.outputFormat === 'text'
-  const quiet = options.print === true || !text
+  const quiet = isQuiet(options)
+  const record = options.record === undefined ? null : scriptFile(options.record)
   const streams = text && !quiet && stdout.isTTY === true && !options.finished
   const view = new RunView(streams ? stdout : stderr, paintFor(streams ? stdout : stderr, process.env))
-  const asks = !quiet && stdin.isTTY === true && stderr.isTTY === true
+  const asks = canAsk(options)
   const run = start({
     ...(asks ? { person: terminalPerson(view) } : {}),
     ...(streams ? { onDelta: (delta) => view.delta(delta) } : {}),
@@ -47,7 +55,18 @@ export async function drive(options: DriveOptions, start: (watching: Watching) =
     return EXIT.terminated
   } finally {
     signals.off()
+    // Also of a run that failed or was left: what there is of it.
+    if (record !== null) await record(retinue, run.run_id)
   }
+}
+
+function isQuiet(options: DriveOptions): boolean {
+  return options.print === true || options.outputFormat !== 'text'
+}
+
+/** Whether somebody sits at this terminal who can be asked. */
+export function canAsk(options: DriveOptions): boolean {
+  return !isQuiet(options) && process.stdin.isTTY === true && process.stderr.isTTY === true
 }
 
 function failure({ outcome, reason }: RunResult): string {

@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { MODES, VERSION } from '../index.js'
+import { MODES, NETWORKS, VERSION } from '../index.js'
 import { EXIT } from './exit.js'
 import { guard } from './guard.js'
 
@@ -12,17 +12,22 @@ function withOutput(command: Command): Command {
         .choices(['text', 'json', 'stream-json'])
         .default('text'),
     )
+    .option('--record <file>', 'write the answers of the model to a script that scripted/<file> plays again')
 }
 
 /** What goes into the contract of a new run. A resumed one keeps the contract it has. */
 function withContract(command: Command): Command {
   return withOutput(command)
-    .option('-m, --model <provider/model>', 'the model to use')
+    .option('-m, --model <provider/model>', 'the model to use, or the name of a pool')
     .addOption(new Option('--mode <mode>', 'what may happen without asking').choices([...MODES]))
     .addOption(new Option('--permission-mode <mode>', 'same as --mode').choices([...MODES]).hideHelp())
     .option('--max-turns <n>', 'model turns before it must report', positive)
     .option('--max-tool-calls <n>', 'tool calls before it must report', positive)
+    .option('--max-budget-usd <amount>', 'model costs, in US dollars, before it must report', dollars)
     .option('--timeout <seconds>', 'time before it is stopped', seconds)
+    .addOption(
+      new Option('--network <reach>', 'who reaches the network: commands too, or only tools').choices([...NETWORKS]),
+    )
 }
 
 /** The command line: one function a command, loaded when it is used. */
@@ -76,6 +81,7 @@ export function createProgram(): Command {
     .description('rebuild every request of a run from its log and compare it with what was sent')
     .argument('<run>')
     .option('--json', 'the rebuilt requests, one a line')
+    .option('--script <file>', 'also write the answers of the model to a script that scripted/<file> plays again')
     .action(guard(async (id: string, options) => (await import('./commands/replay.js')).replay(id, options)))
 
   program
@@ -88,13 +94,35 @@ export function createProgram(): Command {
     .option('--json', 'as JSON')
     .action(guard(async (options) => (await import('./commands/doctor.js')).doctor(options)))
 
+  const mcp = program.command('mcp').description('the MCP servers of this folder: which there are and which may start')
+  const here = (command: Command) => command.option('--cwd <folder>', 'work there instead of in the current folder')
+  here(mcp.command('list'))
+    .description('where each comes from, whether it may start, and what it runs')
+    .option('--json', 'as JSON')
+    .action(guard(async (options) => (await import('./commands/mcp.js')).mcpList(options)))
+  here(mcp.command('trust'))
+    .description('let a server of a project file start, exactly as it is written now')
+    .argument('<name>')
+    .action(guard(async (name: string, options) => (await import('./commands/mcp.js')).mcpTrust(name, options)))
+  here(mcp.command('untrust'))
+    .description('take that back')
+    .argument('<name>')
+    .action(guard(async (name: string, options) => (await import('./commands/mcp.js')).mcpUntrust(name, options)))
+  here(mcp.command('tools'))
+    .description('start the servers that may start, and list their tools')
+    .argument('[name]', 'only this one')
+    .option('--json', 'as JSON, with the schemas')
+    .action(
+      guard(async (name: string | undefined, options) => (await import('./commands/mcp.js')).mcpTools(name, options)),
+    )
+
   program
     .command('init')
     .description('write a retinue.yaml with every setting explained')
     .option('--cwd <folder>', 'where')
     .action(guard(async (options) => (await import('./commands/init.js')).init(options)))
 
-  for (const command of program.commands)
+  for (const command of [...program.commands, ...mcp.commands])
     command.exitOverride().showHelpAfterError('(add --help to see how it is used)')
   return program
 }
@@ -124,6 +152,13 @@ function withStore(command: Command): Command {
 function positive(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value) || value <= 0) throw new InvalidArgumentError('It must be a positive whole number.')
+  return value
+}
+
+function dollars(text: string): number {
+  const value = Number(text)
+  if (!(value > 0 && value <= 1_000_000))
+    throw new InvalidArgumentError('It must be an amount in US dollars, such as 2.50.')
   return value
 }
 

@@ -1,5 +1,5 @@
 import { type Delta, type RunResult, type StoredEvent, summarize } from '../index.js'
-import { duration, line, type Paint, plural, printable } from './style.js'
+import { cost, duration, line, type Paint, plural, printable } from './style.js'
 
 type Out = { write(text: string): unknown }
 
@@ -46,8 +46,13 @@ export class RunView {
       }
       case 'tool.refused':
         return `${red('✗')} ${event.data.tool} ${line(event.data.summary)} ${red('refused')}: ${line(firstLine(event.data.content))}`
-      case 'run.created':
-        return event.data.sandbox.kind === 'none' ? dim(event.data.sandbox.reason) : null
+      case 'run.created': {
+        const { sandbox, notes } = event.data
+        const lines = [...(sandbox.kind === 'none' ? [sandbox.reason] : []), ...notes]
+        return lines.length > 0 ? lines.map((note) => `${yellow('!')} ${line(note)}`).join('\n') : null
+      }
+      case 'model.responded':
+        return event.data.fell_over.length > 0 ? dim(`  ${line(fellOver(event.data))}`) : null
       case 'model.requested':
         return event.data.attempt > 1 ? dim(`  trying again, attempt ${event.data.attempt}`) : null
       case 'model.failed':
@@ -72,11 +77,16 @@ export class RunView {
       plural(result.turns, 'turn'),
       plural(result.tool_calls, 'tool call'),
       plural(tokens, 'token'),
+      cost(result.cost_usd),
       duration(result.duration_ms),
     ]
     this.line(`${colour(bold(outcome))} ${dim(`· ${figures.join(' · ')} · retinue show ${result.run_id}`)}`)
     if (result.reason) this.line(`  ${printable(result.reason)}`)
   }
+}
+
+function fellOver({ fell_over, answered_by }: Extract<StoredEvent, { type: 'model.responded' }>['data']): string {
+  return `${fell_over.map(({ model, code }) => `${model}: ${code}`).join('; ')}; ${answered_by} answered`
 }
 
 function firstLine(text: string): string {

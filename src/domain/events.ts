@@ -63,6 +63,11 @@ export const DEFINITIONS = [
       platform: z.string(),
       /** What stands around commands, and why not more. Nothing degrades silently. */
       sandbox: z.strictObject({ kind: z.string(), reason: z.string() }),
+      mcp_servers: z.array(
+        z.strictObject({ name: z.string(), state: z.string(), version: z.string().nullable(), tools: z.int() }),
+      ),
+      /** What there is less of than somebody asked for, or might expect. */
+      notes: z.array(z.string()),
     }),
     (d) => `run created: ${d.task}`,
   ),
@@ -84,6 +89,8 @@ export const DEFINITIONS = [
     z.strictObject({
       owner: z.string(),
       epoch: z.int(),
+      /** What stands around commands from here on. */
+      sandbox: z.strictObject({ kind: z.string(), reason: z.string() }),
       interrupted_request: z.string().nullable(),
       interrupted_calls: z.array(z.string()),
     }),
@@ -100,6 +107,8 @@ export const DEFINITIONS = [
       request_digest: digest,
       messages: z.int(),
       estimated_tokens: z.int(),
+      /** What that many tokens cost to read; null when the price is not known. */
+      estimated_usd: z.number().nullable(),
       attempt: z.int(),
     }),
     (d) =>
@@ -112,17 +121,24 @@ export const DEFINITIONS = [
       purpose: purposeSchema,
       /** The model that answered, as the provider names it. */
       model: z.string(),
+      /** `provider/model` that answered: of a pool, one of its members. */
+      answered_by: z.string(),
+      /** Members of the pool that were asked before it, or passed over, and why. */
+      fell_over: z.array(z.strictObject({ model: z.string(), code: z.string(), message: z.string() })),
       parts: z.array(partSchema),
       finish_reason: finishReasonSchema,
       usage: usageSchema,
       /** Some servers do not count. A budget must hold there too, so the tokens are then estimated. */
       usage_source: z.enum(['provider', 'estimate']),
+      /** By the price table; null when the price is not known. */
+      cost_usd: z.number().nullable(),
       duration_ms: z.int(),
     }),
     (d) => {
       const calls = d.parts.filter((part) => part.type === 'tool_call').map((part) => part.tool)
       const text = d.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
-      return calls.length > 0 ? `model calls ${calls.join(', ')}` : `model answers: ${oneLine(text)}`
+      const who = d.fell_over.length > 0 ? `${d.answered_by} (after ${d.fell_over.length} others)` : 'model'
+      return calls.length > 0 ? `${who} calls ${calls.join(', ')}` : `${who} answers: ${oneLine(text)}`
     },
   ),
   define(
@@ -134,6 +150,7 @@ export const DEFINITIONS = [
       retry_after_ms: z.int().nullable(),
       /** What it may have cost all the same, estimated. */
       spent_tokens: z.int(),
+      spent_usd: z.number().nullable(),
       duration_ms: z.int(),
     }),
     (d) => `model call failed, ${d.code}: ${oneLine(d.message)}`,

@@ -9,6 +9,9 @@ export type Counters = {
   input_tokens: number
   output_tokens: number
   cached_tokens: number
+  /** Of the calls whose price is known. */
+  cost_usd: number
+  unpriced_calls: number
 }
 
 type RowStatus = 'running' | 'closed'
@@ -43,7 +46,15 @@ export type AgentRow = Counters & {
   updated_at: number
 }
 
-export const NO_COUNTS: Counters = { turns: 0, tool_calls: 0, input_tokens: 0, output_tokens: 0, cached_tokens: 0 }
+export const NO_COUNTS: Counters = {
+  turns: 0,
+  tool_calls: 0,
+  input_tokens: 0,
+  output_tokens: 0,
+  cached_tokens: 0,
+  cost_usd: 0,
+  unpriced_calls: 0,
+}
 
 /**
  * What one event does to the projections: new rows, values that are set and counts that are added. Sets and sums
@@ -86,19 +97,21 @@ export function project(event: NewEvent): Projection {
       }
     }
     case 'model.responded': {
-      const { usage, purpose } = event.data
+      const { usage, purpose, cost_usd } = event.data
       const { input_tokens, output_tokens, cached_tokens } = usage
-      return {
-        ...NOTHING,
-        add: { turns: purpose === 'turn' ? 1 : 0, tool_calls: 0, input_tokens, output_tokens, cached_tokens },
-      }
+      const counts = { turns: purpose === 'turn' ? 1 : 0, input_tokens, output_tokens, cached_tokens }
+      return { ...NOTHING, add: { ...NO_COUNTS, ...counts, ...costOf(cost_usd) } }
     }
+    case 'model.failed':
+      return event.data.spent_usd === 0
+        ? NOTHING
+        : { ...NOTHING, add: { ...NO_COUNTS, ...costOf(event.data.spent_usd) } }
     case 'tool.called':
       return event.data.attempt > 1 ? NOTHING : { ...NOTHING, add: { ...NO_COUNTS, tool_calls: 1 } }
     case 'agent.finished': {
-      const { outcome, turns, tool_calls, usage } = event.data.result
+      const { outcome, turns, tool_calls, usage, cost_usd } = event.data.result
       const { input_tokens, output_tokens, cached_tokens } = usage
-      const counts = { turns, tool_calls, input_tokens, output_tokens, cached_tokens }
+      const counts = { turns, tool_calls, input_tokens, output_tokens, cached_tokens, ...costOf(cost_usd) }
       return { ...NOTHING, set_agent: { state: endState(outcome), outcome, ...counts } }
     }
     case 'run.closed':
@@ -110,4 +123,8 @@ export function project(event: NewEvent): Projection {
     default:
       return NOTHING
   }
+}
+
+function costOf(usd: number | null): Pick<Counters, 'cost_usd' | 'unpriced_calls'> {
+  return usd === null ? { cost_usd: 0, unpriced_calls: 1 } : { cost_usd: usd, unpriced_calls: 0 }
 }

@@ -13,6 +13,8 @@ export const resultSchema = z.strictObject({
   turns: z.int(),
   tool_calls: z.int(),
   usage: usageSchema,
+  /** Of all its model calls. null when the price of one of them is not known. */
+  cost_usd: z.number().nullable(),
   files_read: z.array(z.string()),
   files_changed: z.array(z.string()),
   duration_ms: z.int(),

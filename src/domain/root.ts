@@ -1,4 +1,4 @@
-import type { Authority } from './authority.js'
+import type { Authority, Network } from './authority.js'
 import { type Budget, budgetFaults, withDefaults } from './budget.js'
 import { type Adjustment, type Contract, contractSchema, type ModelSource } from './contract.js'
 import { matchesWord } from './globs.js'
@@ -25,6 +25,16 @@ export type RootRequest = {
   rules: Rule[]
   /** Every tool there is. */
   known_tools: string[]
+  /** Those and the ones that are not set up here: a rule may name them. */
+  nameable_tools: string[]
+  /** Every MCP server that is connected, and every skill that was found. */
+  known_servers: string[]
+  known_skills: string[]
+  /** Absent: all of them. Empty: none. */
+  mcp_servers?: string[]
+  skills?: string[]
+  /** Absent: all in dangerous mode, else the tools that are there for it. */
+  network?: Network
   /** Absent: all of them. Empty: none. */
   tools?: string[]
   /** Layers of globs; absent: all of the workspace. */
@@ -46,7 +56,8 @@ export function rootContract(request: RootRequest): RootContract {
       faults.push(`there is no budget of ${name}; there are ${Object.keys(ROOT_BUDGET).join(', ')}`)
   }
   for (const { tool } of request.rules) {
-    if (!request.known_tools.some((name) => matchesWord(tool, name)))
+    // A server that is not connected today may be tomorrow.
+    if (!tool.startsWith('mcp__') && !request.nameable_tools.some((name) => matchesWord(tool, name)))
       faults.push(`a rule names the unknown tool ${tool}`)
   }
   const unknown = (request.tools ?? []).filter((tool) => !request.known_tools.includes(tool))
@@ -98,18 +109,29 @@ export function rootContract(request: RootRequest): RootContract {
 export function rootAuthority(
   request: Pick<
     RootRequest,
-    'mode' | 'rules' | 'known_tools' | 'tools' | 'read_paths' | 'write_paths' | 'can_ask_person'
+    | 'mode'
+    | 'rules'
+    | 'known_tools'
+    | 'known_servers'
+    | 'known_skills'
+    | 'tools'
+    | 'mcp_servers'
+    | 'skills'
+    | 'network'
+    | 'read_paths'
+    | 'write_paths'
+    | 'can_ask_person'
   >,
 ): Authority {
   return {
     mode: request.mode,
     allowed_tools: request.tools ?? request.known_tools,
-    allowed_skills: [],
-    allowed_mcp_servers: [],
+    allowed_skills: named(request.known_skills, request.skills),
+    allowed_mcp_servers: named(request.known_servers, request.mcp_servers),
     read_paths: request.read_paths ?? [['**']],
     write_paths: request.write_paths ?? [['**']],
     rules: [{ mode: request.mode, rules: request.rules }],
-    network: 'all',
+    network: request.network ?? (request.mode === 'dangerous' ? 'all' : 'tools'),
     can_ask_person: request.can_ask_person,
     can_spawn_children: false,
     max_delegation_depth: 0,
@@ -117,25 +139,40 @@ export function rootAuthority(
 }
 
 /** What of a contract this runtime could not hold an agent to. Such a contract is refused, not bent. */
-export function unenforceable(contract: Contract, sandbox: string): string[] {
+export function unenforceable(contract: Contract, around: { sandboxed: boolean; priced: boolean }): string[] {
   const faults: string[] = []
-  const { permissions, workspace, execution } = contract
-  const runsCommands = permissions.allowed_tools.includes('run_command')
-  if (permissions.network === 'none' && runsCommands && sandbox === 'none') {
-    faults.push(
-      'network: none cannot be enforced on commands without a sandbox; take run_command away or allow the network',
-    )
-  }
-  const narrowed = [...permissions.read_paths, ...permissions.write_paths].some((layer) => !layer.includes('**'))
-  if (narrowed && runsCommands && permissions.mode === 'dangerous' && sandbox === 'none') {
-    faults.push(
-      'read_paths and write_paths cannot be enforced on commands in dangerous mode without a sandbox; take run_command away or use another mode',
-    )
+  const { permissions, workspace, execution, model } = contract
+  const runs = permissions.allowed_tools.filter((tool) => RUNNING.includes(tool))
+  if (runs.length > 0 && !around.sandboxed) {
+    const remedy = `take ${runs.join(' and ')} away`
+    // In the other modes a person is asked before a command runs without a sandbox, and told so.
+    if (permissions.network === 'none' || (permissions.network === 'tools' && permissions.mode === 'dangerous')) {
+      faults.push(
+        `network: ${permissions.network} cannot be enforced on commands without a sandbox; ${remedy} or allow the network`,
+      )
+    }
+    const narrowed = [...permissions.read_paths, ...permissions.write_paths].some((layer) => !layer.includes('**'))
+    if (narrowed && permissions.mode === 'dangerous') {
+      faults.push(
+        `read_paths and write_paths cannot be enforced on commands in dangerous mode without a sandbox; ${remedy} or use another mode`,
+      )
+    }
   }
   if (workspace.isolation !== 'shared') faults.push(`workspace isolation ${workspace.isolation} is not available`)
   if (permissions.can_spawn_children) faults.push('delegation is not available')
-  if (execution.budget.cost_usd !== null) faults.push('cost_usd cannot be enforced without prices')
+  if (execution.budget.cost_usd !== null && !around.priced) {
+    faults.push(
+      `cost_usd cannot be enforced: the price of ${model.provider}/${model.model} is not known; leave it out, or set providers.${model.provider}.prices in the configuration`,
+    )
+  }
   return faults
+}
+
+/** Tools that run commands. */
+const RUNNING = ['run_command', 'run_tests']
+
+function named(known: string[], patterns: string[] | undefined): string[] {
+  return patterns ? known.filter((name) => patterns.some((pattern) => matchesWord(pattern, name))) : known
 }
 
 function firstLine(text: string): string {

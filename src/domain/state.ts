@@ -45,7 +45,10 @@ export type AgentMemory = {
   history_digest: string | null
   /** The conversation after the history, masked and summarized as recorded. */
   messages: Message[]
-  request: { request_id: string; purpose: Purpose; attempt: number; estimated_tokens: number } | null
+  request: Pick<
+    EventData<'model.requested'>,
+    'request_id' | 'purpose' | 'attempt' | 'estimated_tokens' | 'estimated_usd'
+  > | null
   failure: Failure | null
   /** The last answer of the model that was not a summary. */
   answer: { purpose: Purpose; finish_reason: FinishReason; cut: boolean; text: string } | null
@@ -56,6 +59,8 @@ export type AgentMemory = {
   measured: { tokens: number; messages: number } | null
   ledger: Ledger
   usage: Usage
+  /** Whether every call so far had a price. What is known is in the ledger. */
+  priced: boolean
   /** What a person allowed for the rest of the run. */
   grants: Rule[]
   masked: string[]
@@ -116,6 +121,7 @@ function start(event: Extract<AgentEvent, { type: 'agent.started' }>): AgentMemo
     measured: null,
     ledger: openLedger(contract.execution.budget),
     usage: NO_USAGE,
+    priced: true,
     grants: [],
     masked: [],
     summarized_at: null,
@@ -137,19 +143,20 @@ function apply(memory: AgentMemory, event: Later): AgentMemory {
       return resumed(memory, event.at)
     case 'model.requested': {
       if (memory.request) throw corrupt(event, 'request_while_open', `${memory.request.request_id} is still open`)
-      const { request_id, purpose, attempt, estimated_tokens } = event.data
-      return { ...memory, request: { request_id, purpose, attempt, estimated_tokens } }
+      const { request_id, purpose, attempt, estimated_tokens, estimated_usd } = event.data
+      return { ...memory, request: { request_id, purpose, attempt, estimated_tokens, estimated_usd } }
     }
     case 'model.responded':
       return responded(memory, event)
     case 'model.failed': {
       const { purpose, attempt } = openRequest(memory, event, event.data.request_id)
-      const { code, message, retry_after_ms, spent_tokens } = event.data
+      const { code, message, retry_after_ms, spent_tokens, spent_usd } = event.data
       return {
         ...memory,
         request: null,
         failure: { purpose, code, message, retry_after_ms, at: event.at, attempt },
-        ledger: spend(memory.ledger, { total_tokens: spent_tokens }),
+        priced: memory.priced && spent_usd !== null,
+        ledger: spend(memory.ledger, { total_tokens: spent_tokens, cost_usd: spent_usd ?? 0 }),
       }
     }
     case 'permission.asked':
@@ -202,7 +209,7 @@ function resumed(memory: AgentMemory, at: number): AgentMemory {
     call.intent && !call.result ? { ...call, intent: { ...call.intent, interrupted: true } } : call,
   )
   if (!memory.request) return { ...memory, calls }
-  const { purpose, attempt, estimated_tokens } = memory.request
+  const { purpose, attempt, estimated_tokens, estimated_usd } = memory.request
   const message = 'the process ended before the answer came'
   return {
     ...memory,
@@ -210,14 +217,15 @@ function resumed(memory: AgentMemory, at: number): AgentMemory {
     request: null,
     // The request did not fail, so it does not count as an attempt.
     failure: { purpose, code: 'interrupted', message, retry_after_ms: null, at, attempt: attempt - 1 },
-    ledger: spend(memory.ledger, { total_tokens: estimated_tokens }),
+    priced: memory.priced && estimated_usd !== null,
+    ledger: spend(memory.ledger, { total_tokens: estimated_tokens, cost_usd: estimated_usd ?? 0 }),
   }
 }
 
 const GO_ON = 'Your answer was cut off at the output limit. Go on exactly where it stopped.'
 
 function responded(memory: AgentMemory, event: Extract<AgentEvent, { type: 'model.responded' }>): AgentMemory {
-  const { request_id, parts, usage, purpose, finish_reason } = event.data
+  const { request_id, parts, usage, purpose, finish_reason, cost_usd } = event.data
   openRequest(memory, event, request_id)
   const tokens = usage.input_tokens + usage.output_tokens
   const booked = {
@@ -225,7 +233,12 @@ function responded(memory: AgentMemory, event: Extract<AgentEvent, { type: 'mode
     request: null,
     failure: null,
     usage: addUsage(memory.usage, usage),
-    ledger: spend(memory.ledger, { total_tokens: tokens, turns: purpose === 'turn' ? 1 : 0 }),
+    priced: memory.priced && cost_usd !== null,
+    ledger: spend(memory.ledger, {
+      total_tokens: tokens,
+      cost_usd: cost_usd ?? 0,
+      turns: purpose === 'turn' ? 1 : 0,
+    }),
   }
   // A summary speaks about the conversation and is not part of it; context.summarized brings it in.
   if (purpose === 'summary') return booked

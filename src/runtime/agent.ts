@@ -1,17 +1,19 @@
 import {
   type AgentResult,
   type Call,
+  type EventData,
   left,
   type ModelFault,
   type ModelRequest,
+  NO_USAGE,
   type Part,
   type PendingCall,
   type Purpose,
   permits,
+  type Redactor,
   type ToolCallPart,
-  type Usage,
 } from '../domain/index.js'
-import type { Clock, Processes, Repository, Workspace } from '../host/index.js'
+import type { Clock, Http, Processes, Repository, Workspace } from '../host/index.js'
 import type { AnswerPart, Model, ModelAnswer } from '../models/index.js'
 import type { Store } from '../store/index.js'
 import {
@@ -26,6 +28,7 @@ import {
 import { askPermission, askQuestion, type Person } from './asking.js'
 import { messagesToSummarize } from './compaction.js'
 import { type Action, decide, exceededMessage } from './decide.js'
+import { fenceOf } from './fence.js'
 import { AbandonedError, type Recorder } from './recorder.js'
 import { buildRequest, type Material, requestDigest } from './request.js'
 import { estimateMessage, estimateRequest } from './tokens.js'
@@ -40,6 +43,10 @@ export type AgentPlace = {
   store: Store
   clock: Clock
   processes: Processes
+  http: Http
+  /** Whether commands can be fenced in here. */
+  sandboxed: boolean
+  redactor: Redactor
   workspace: Workspace
   repository: () => Promise<Repository | null>
   model: Model
@@ -50,7 +57,6 @@ export type AgentPlace = {
   max_attempts: number
   /** How long one model call may take. */
   model_timeout_ms: number
-  digest: (text: string) => string
   onDelta?: (delta: Delta) => void
 }
 
@@ -141,13 +147,16 @@ export class AgentLoop {
     const { purpose, attempt } = action
     const request = buildRequest(this.memory, this.material, purpose)
     const request_id = `q${this.memory.seq + 1}`
+    const estimated_tokens = estimateRequest(this.memory, this.material, purpose)
+    const estimated_usd = model.price ? this.#price(estimated_tokens) : null
     this.recorder.record('model.requested', {
       request_id,
       purpose,
       model: model.name,
       request_digest: requestDigest(model.name, this.memory.contract.agent.prompt_digest, request),
       messages: request.messages.length,
-      estimated_tokens: estimateRequest(this.memory, this.material, purpose),
+      estimated_tokens,
+      estimated_usd,
       attempt,
     })
     await this.recorder.commit()
@@ -156,20 +165,24 @@ export class AgentLoop {
     const duration_ms = clock.now() - started
     if (!answer.ok) {
       const { code, message, retry_after_ms } = answer
-      const spent_tokens = MAY_COST.has(code) ? estimateRequest(this.memory, this.material, purpose) : 0
-      this.recorder.record('model.failed', { request_id, code, message, retry_after_ms, spent_tokens, duration_ms })
+      const spent = MAY_COST.has(code)
+        ? { spent_tokens: estimated_tokens, spent_usd: estimated_usd }
+        : { spent_tokens: 0, spent_usd: 0 }
+      this.recorder.record('model.failed', { request_id, code, message, retry_after_ms, ...spent, duration_ms })
       return
     }
-    const { model: answered_by, finish_reason } = answer
+    const { finish_reason } = answer
     const parts = purpose === 'turn' ? this.#numbered(answer.parts) : withoutCalls(answer.parts)
     const replaced_messages = messagesToSummarize(this.memory)
     this.recorder.record('model.responded', {
       request_id,
       purpose,
-      model: answered_by,
+      model: answer.model,
+      answered_by: answer.answered_by ?? model.name,
+      fell_over: answer.fell_over ?? [],
       parts,
       finish_reason,
-      ...this.#usage(answer.usage, parts, purpose),
+      ...this.#usage(answer, parts, estimated_tokens),
       duration_ms,
     })
     if (purpose === 'summary') {
@@ -178,11 +191,18 @@ export class AgentLoop {
     }
   }
 
-  #usage(usage: Usage, parts: Part[], purpose: Purpose): { usage: Usage; usage_source: 'provider' | 'estimate' } {
-    if (usage.input_tokens + usage.output_tokens > 0) return { usage, usage_source: 'provider' }
-    const input_tokens = estimateRequest(this.memory, this.material, purpose)
-    const output_tokens = estimateMessage({ role: 'assistant', parts })
-    return { usage: { ...usage, input_tokens, output_tokens }, usage_source: 'estimate' }
+  #usage(
+    { usage, cost_usd = null }: Extract<ModelAnswer, { ok: true }>,
+    parts: Part[],
+    input_tokens: number,
+  ): Pick<EventData<'model.responded'>, 'usage' | 'usage_source' | 'cost_usd'> {
+    if (usage.input_tokens + usage.output_tokens > 0) return { usage, usage_source: 'provider', cost_usd }
+    const estimate = { ...usage, input_tokens, output_tokens: estimateMessage({ role: 'assistant', parts }) }
+    return { usage: estimate, usage_source: 'estimate', cost_usd: this.place.model.price?.(estimate) ?? null }
+  }
+
+  #price(input_tokens: number): number {
+    return this.place.model.price?.({ ...NO_USAGE, input_tokens }) ?? 0
   }
 
   async #generate(
@@ -191,6 +211,7 @@ export class AgentLoop {
   ): Promise<ModelAnswer> {
     const { clock, model, onDelta, model_timeout_ms } = this.place
     const { run_id, agent_id } = this.memory
+    const shown = this.#redacted()
     const aborter = new AbortController()
     const abort = () => aborter.abort()
     this.#stop.signal.addEventListener('abort', abort, { once: true })
@@ -201,8 +222,9 @@ export class AgentLoop {
       const answer = await model.generate(request, {
         signal: aborter.signal,
         caller: { run_id, agent_id, ...call },
-        ...(onDelta && call.purpose !== 'summary' ? { onDelta: (delta) => this.#show({ ...delta, agent_id }) } : {}),
+        ...(onDelta && call.purpose !== 'summary' ? { onDelta: (delta) => shown.show(delta) } : {}),
       })
+      shown.end()
       if (!answer.ok && answer.code === 'aborted' && !this.#stop.signal.aborted && clock.now() < this.#deadline) {
         const message = `no complete answer within ${Math.round(model_timeout_ms / 1000)} s (model_timeout_ms)`
         return { ok: false, code: 'network', message, retry_after_ms: null }
@@ -243,6 +265,7 @@ export class AgentLoop {
       turns: ledger.spent.turns,
       tool_calls: ledger.spent.tool_calls,
       usage,
+      cost_usd: this.memory.priced ? ledger.spent.cost_usd : null,
       files_read,
       files_changed,
       duration_ms: ledger.spent.wall_ms + Math.max(0, this.place.clock.now() - at),
@@ -267,13 +290,23 @@ export class AgentLoop {
       commit: () => recorder.commit(),
       commitSoon: () => recorder.commitSoon(),
       ask: (question) => this.#pause(() => askPermission(place.person, question, this.#stop.signal)),
-      keepOutput: (text) => {
-        const bytes = Buffer.from(text)
-        const digest = place.digest(text)
-        recorder.keep({ digest, bytes })
-        return { digest, bytes: bytes.length }
-      },
+      keepOutput: (text) => recorder.keep(text),
       abortStatus: () => (this.#stopped === 'deadline' ? 'timeout' : 'cancelled'),
+    }
+  }
+
+  /** Words as they come, without what is secret in them: a secret may come in two pieces. */
+  #redacted(): { show: (delta: { type: 'text' | 'reasoning'; text: string }) => void; end: () => void } {
+    const { agent_id } = this.memory
+    const streams = { text: this.place.redactor.stream(), reasoning: this.place.redactor.stream() }
+    const show = (type: 'text' | 'reasoning', text: string) => {
+      if (text !== '') this.#show({ type, agent_id, text })
+    }
+    return {
+      show: ({ type, text }) => show(type, streams[type].push(text)),
+      end: () => {
+        for (const type of ['reasoning', 'text'] as const) show(type, streams[type].end())
+      },
     }
   }
 
@@ -290,9 +323,13 @@ export class AgentLoop {
     const { place } = this
     const { agent_id, contract } = this.memory
     const { permissions } = contract
+    const progress = place.redactor.stream()
     return {
       workspace: place.workspace,
       processes: place.processes,
+      fence: place.sandboxed ? fenceOf(permissions, place.workspace.root) : null,
+      http: place.http,
+      redactor: place.redactor,
       repository: async () => (await place.repository())?.during(this.#stop.signal) ?? null,
       limits: place.limits,
       signal: this.#stop.signal,
@@ -304,7 +341,7 @@ export class AgentLoop {
       },
       readOutput: (call_id) => this.#readOutput(call_id),
       askPerson: (question) => this.#pause(() => askQuestion(place.person, question, this.#stop.signal)),
-      onProgress: (text) => this.#show({ type: 'progress', agent_id, text }),
+      onProgress: (text) => this.#show({ type: 'progress', agent_id, text: progress.push(text) }),
     }
   }
 
@@ -334,6 +371,7 @@ export class AgentLoop {
       deadline: this.#deadline,
       max_attempts: this.place.max_attempts,
       estimate: (purpose: Purpose) => estimateRequest(this.memory, this.material, purpose),
+      price: (tokens: number) => this.#price(tokens),
       onlyReads: (call: PendingCall) => {
         const tool = this.place.registry.get(resolveToolName(call.part.tool) ?? call.part.tool)
         return tool?.effect === 'read'

@@ -28,6 +28,8 @@ export type Surroundings = {
   max_attempts: number
   /** Size of the request for this purpose, in tokens. */
   estimate: (purpose: Purpose) => number
+  /** What so many tokens cost to read, in US dollars; 0 where the price is not known (no limit is accepted then). */
+  price: (tokens: number) => number
   /** Calls of which several may run side by side. */
   onlyReads: (call: PendingCall) => boolean
 }
@@ -70,7 +72,8 @@ function turn(memory: AgentMemory, around: Surroundings): Action {
     if (size > limit) return exceed(memory, 'context_tokens', size)
   }
   // The report that ends a spent budget must still fit into it.
-  if (left(memory.ledger, 'total_tokens') < 2 * (size + ANSWER_TOKENS)) return exceed(memory, 'total_tokens')
+  const short = shortOf(memory, around, 2 * (size + ANSWER_TOKENS))
+  if (short) return exceed(memory, short)
   return { kind: 'ask_model', purpose: 'turn', attempt: 1, not_before: around.now }
 }
 
@@ -88,7 +91,8 @@ function summarize(memory: AgentMemory, around: Surroundings): Action | null {
   const size = around.estimate('summary')
   const hopeless = memory.summarized_at === memory.ledger.spent.turns || messagesToSummarize(memory) < 2
   if (hopeless || size > memory.contract.execution.budget.context_tokens) return null
-  if (left(memory.ledger, 'total_tokens') < size + ANSWER_TOKENS) return exceed(memory, 'total_tokens')
+  const short = shortOf(memory, around, size + ANSWER_TOKENS)
+  if (short) return exceed(memory, short)
   return { kind: 'ask_model', purpose: 'summary', attempt: 1, not_before: around.now }
 }
 
@@ -103,7 +107,8 @@ function afterFailure(memory: AgentMemory, around: Surroundings): Action {
   }
   const retry = retryAfter(failure, around.max_attempts)
   if (retry.again && retry.not_before < around.deadline) {
-    if (!affords(memory, around, purpose)) return memory.exceeded ? ended(memory) : exceed(memory, 'total_tokens')
+    const short = shortOf(memory, around, around.estimate(purpose) + ANSWER_TOKENS)
+    if (short) return memory.exceeded ? ended(memory) : exceed(memory, short)
     return { kind: 'ask_model', purpose, attempt: failure.attempt + 1, not_before: retry.not_before }
   }
   // Without a report the work that was done is still there, and so is the reason it ended.
@@ -115,15 +120,17 @@ function afterFailure(memory: AgentMemory, around: Surroundings): Action {
 /** A budget has ended: one last call without tools asks for a report, if it fits into what is left. */
 function report(memory: AgentMemory, around: Surroundings): Action {
   const { limit } = memory.exceeded as EventData<'budget.exceeded'>
-  if (limit === 'wall_ms' || memory.answer?.purpose === 'report' || !affords(memory, around, 'report'))
-    return ended(memory)
+  const short = shortOf(memory, around, around.estimate('report') + ANSWER_TOKENS)
+  if (limit === 'wall_ms' || memory.answer?.purpose === 'report' || short) return ended(memory)
   const excess = around.estimate('report') - memory.contract.execution.budget.context_tokens
   if (excess > 0) return mask(memory, around, excess, 'all') ?? ended(memory)
   return { kind: 'ask_model', purpose: 'report', attempt: 1, not_before: around.now }
 }
 
-function affords(memory: AgentMemory, around: Surroundings, purpose: Purpose): boolean {
-  return left(memory.ledger, 'total_tokens') >= around.estimate(purpose) + ANSWER_TOKENS
+/** The limit that a call of so many tokens would break. */
+function shortOf(memory: AgentMemory, around: Surroundings, tokens: number): 'total_tokens' | 'cost_usd' | null {
+  if (left(memory.ledger, 'total_tokens') < tokens) return 'total_tokens'
+  return left(memory.ledger, 'cost_usd') < around.price(tokens) ? 'cost_usd' : null
 }
 
 function ended(memory: AgentMemory): Action {

@@ -7,7 +7,13 @@ export type PromptFacts = {
   date: string
   /** Instruction files of the project, in order. */
   instructions: { path: string; text: string }[]
+  /** The skills that can be loaded, ready to be shown; empty when there are none. */
+  skills: string
+  /** What MCP servers say about the use of their tools. */
+  servers: { name: string; instructions: string }[]
   can_ask_person: boolean
+  sandboxed: boolean
+  network: Contract['permissions']['network']
   mode: Contract['permissions']['mode']
   tools: ToolDefinition[]
 }
@@ -15,7 +21,7 @@ export type PromptFacts = {
 const MODE_TEXT: Record<Contract['permissions']['mode'], string> = {
   plan: 'You can read but change nothing. Say what you would do.',
   normal: 'Changes and commands may need a person to say yes.',
-  auto: 'You may change files in the working directory; commands may need a person to say yes.',
+  auto: 'You may change files in the working directory and run commands in the sandbox; the rest may need a person to say yes.',
   dangerous: 'You may change files and run commands without asking.',
 }
 
@@ -27,6 +33,7 @@ export function rootPrompt(facts: PromptFacts): Prompt {
     `Working directory: ${facts.workspace_root} (paths are relative to it)`,
     `Platform: ${facts.platform}. Today: ${facts.date}.`,
     MODE_TEXT[facts.mode],
+    facts.sandboxed ? sandboxText(facts.network) : '',
     facts.can_ask_person ? '' : 'Nobody can answer questions during this run.',
     '',
     'Look before you change anything. Make the smallest change that does the whole task. When you can check your work (tests, a build, reading it again), do.',
@@ -38,5 +45,14 @@ export function rootPrompt(facts: PromptFacts): Prompt {
   const files = facts.instructions.map(
     ({ path, text }) => `\n\n<instructions file="${path}">\n${text.trim()}\n</instructions>`,
   )
-  return { system: system + files.join(''), tools: facts.tools }
+  const servers = facts.servers.map(
+    ({ name, instructions }) => `\n\n<mcp_server name="${name}">\n${instructions.trim()}\n</mcp_server>`,
+  )
+  const skills = facts.skills === '' ? '' : `\n\n${facts.skills}`
+  return { system: system + files.join('') + servers.join('') + skills, tools: facts.tools }
+}
+
+function sandboxText(network: PromptFacts['network']): string {
+  const reach = network === 'all' ? '' : ', without the network'
+  return `Commands run in a sandbox${reach}: they can change files in the working directory only, not .git.`
 }

@@ -82,11 +82,7 @@ export function applyToAgent(
 }
 
 function addCounts(total: Counters, more: Counters): void {
-  total.turns += more.turns
-  total.tool_calls += more.tool_calls
-  total.input_tokens += more.input_tokens
-  total.output_tokens += more.output_tokens
-  total.cached_tokens += more.cached_tokens
+  for (const name of Object.keys(NO_COUNTS) as (keyof Counters)[]) total[name] += more[name]
 }
 
 /** Databases end a text at a NUL and cannot hold half a surrogate pair. The event keeps both, as JSON escapes. */

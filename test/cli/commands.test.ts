@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { StoredEvent } from '../../src/index.js'
 import { ended, lines, retinue, start } from '../support/cli.js'
-import { isAlive } from '../support/processes.js'
+import { running } from '../support/processes.js'
 import { makeProject, tree } from '../support/project.js'
 
 const script = (steps: string) => `agents:\n  root:\n${steps.replace(/^/gm, '    ')}\n`
@@ -136,13 +136,23 @@ describe('an output that nobody reads to the end', () => {
   })
 })
 
+/** The environment of a person whose own file trusts the project. */
+function trusting(cwd: string): { XDG_CONFIG_HOME: string } {
+  const config = join(cwd, 'conf/retinue')
+  mkdirSync(config, { recursive: true })
+  writeFileSync(join(config, 'config.yaml'), `trusted_projects: ["${cwd}"]\n`)
+  return { XDG_CONFIG_HOME: join(cwd, 'conf') }
+}
+
 describe('configuration', () => {
   it('is taken from the project, under the user’s', async () => {
     const cwd = project(HELLO, { 'retinue.yaml': 'model: scripted/s.yaml\nbudget:\n  turns: 1\n' })
-    const ended = await retinue(['x', '--output-format', 'json'], { cwd })
+    expect((await retinue(['x', '--output-format', 'json'], { cwd })).code).toBe(52)
+    const env = trusting(cwd)
+    const ended = await retinue(['x', '--output-format', 'json'], { cwd, env })
     expect(ended.code).toBe(53)
-    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
-    const shown = await retinue(['show', run?.run_id as string], { cwd })
+    const [run] = lines((await retinue(['runs', '--json'], { cwd, env })).stdout) as { run_id: string }[]
+    const shown = await retinue(['show', run?.run_id as string], { cwd, env })
     expect(shown.stdout).toContain('scripted/s.yaml (chosen by project)')
     expect(shown.stdout).toContain('budget: 1 turn,')
   })
@@ -153,10 +163,7 @@ describe('configuration', () => {
       code: 52,
       stderr: expect.stringContaining('retinue.yaml:1:'),
     })
-    const config = join(cwd, 'conf/retinue')
-    mkdirSync(config, { recursive: true })
-    writeFileSync(join(config, 'config.yaml'), `trusted_projects: ["${cwd}"]\n`)
-    expect((await retinue(['-p', 'x', ...MODEL], { cwd, env: { XDG_CONFIG_HOME: join(cwd, 'conf') } })).code).toBe(0)
+    expect((await retinue(['-p', 'x', ...MODEL], { cwd, env: trusting(cwd) })).code).toBe(0)
   })
 
   it('starts with a file that init writes, which is valid and changes nothing', async () => {
@@ -211,10 +218,16 @@ describe('looking at runs', () => {
 })
 
 describe('a run in another process', () => {
-  const SLOW = script('- calls:\n    - run_command: { command: "echo $$ > pid; sleep 1000" }\n- text: Done.')
+  /** Of a length that no other process naps for: in a sandbox, a process does not know its own number outside. */
+  let naps = 0
+  const nap = () => `1000.${process.pid}${naps++}`
+  const slow = (length: string) =>
+    script(`- calls:\n    - run_command: { command: "sleep ${length} & sleep ${length}" }\n- text: Done.`)
 
   /** Starts a run whose command sleeps, and resolves when the command is under way. */
-  async function sleeping(cwd: string) {
+  async function sleeping() {
+    const length = nap()
+    const cwd = project(slow(length))
     const child = start(['x', '--mode', 'dangerous', '--output-format', 'stream-json', ...MODEL], { cwd })
     child.stdin.end()
     const end = ended(child)
@@ -227,49 +240,45 @@ describe('a run in another process', () => {
       })
       void end.then(({ stderr }) => reject(new Error(stderr)))
     })
-    await expect
-      .poll(() => existsSync(join(cwd, 'pid')) && readFileSync(join(cwd, 'pid'), 'utf8').trim())
-      .toMatch(/\d+/)
-    return { child, end, run_id, pid: Number(readFileSync(join(cwd, 'pid'), 'utf8')) }
+    const left = () => running('sleep', length).length
+    await expect.poll(left, { timeout: 20_000 }).toBe(2)
+    return { cwd, child, end, run_id, left }
   }
+
   it('can be watched and cancelled, and leaves no process behind', async () => {
-    const cwd = project(SLOW)
-    const { end, run_id, pid } = await sleeping(cwd)
+    const { cwd, end, run_id, left } = await sleeping()
     const watching = retinue(['watch', run_id], { cwd })
     expect((await retinue(['runs'], { cwd })).stdout).toContain('running')
     const cancelled = await retinue(['cancel', run_id, '--reason', 'enough'], { cwd })
     expect(cancelled).toMatchObject({ code: 0, stdout: `Run ${run_id} is closed: cancelled\n` })
     expect((await end).code).toBe(130)
     expect(await watching).toMatchObject({ code: 130, stdout: expect.stringContaining('enough') })
-    expect(isAlive(pid)).toBe(false)
+    expect(left()).toBe(0)
   })
 
   it('is cancelled by one Ctrl-C and closed', async () => {
-    const cwd = project(SLOW)
-    const { child, end, run_id, pid } = await sleeping(cwd)
+    const { cwd, child, end, run_id, left } = await sleeping()
     child.kill('SIGINT')
     expect((await end).code).toBe(130)
-    expect(isAlive(pid)).toBe(false)
+    expect(left()).toBe(0)
     expect((await retinue(['show', run_id], { cwd })).stdout).toContain('run closed, cancelled')
   })
 
   it('is left by SIGTERM as it is, to be resumed', async () => {
-    const cwd = project(SLOW)
-    const { child, end, run_id, pid } = await sleeping(cwd)
+    const { cwd, child, end, run_id, left } = await sleeping()
     child.kill('SIGTERM')
     expect(await end).toMatchObject({ code: 143, stderr: expect.stringContaining(`retinue resume ${run_id}`) })
-    expect(isAlive(pid)).toBe(false)
+    expect(left()).toBe(0)
     expect((await retinue(['runs'], { cwd })).stdout).toContain('interrupted')
     expect(await retinue(['resume', run_id, '-p'], { cwd })).toMatchObject({ code: 0, stdout: 'Done.\n' })
     expect((await retinue(['show', run_id, '--full'], { cwd })).stdout).toContain('whether it took effect is not known')
   })
 
   it('that was killed shows as interrupted at once, its command is gone, and cancel closes it', async () => {
-    const cwd = project(SLOW)
-    const { child, end, run_id, pid } = await sleeping(cwd)
+    const { cwd, child, end, run_id, left } = await sleeping()
     child.kill('SIGKILL')
     expect((await end).signal).toBe('SIGKILL')
-    await expect.poll(() => isAlive(pid)).toBe(false)
+    await expect.poll(left, { timeout: 10_000 }).toBe(0)
     expect((await retinue(['runs'], { cwd })).stdout).toContain('interrupted')
     expect(await retinue(['watch', run_id], { cwd })).toMatchObject({ code: 1 })
     expect(await retinue(['cancel', run_id], { cwd })).toMatchObject({
@@ -280,8 +289,7 @@ describe('a run in another process', () => {
   })
 
   it('is respected by resume while it is alive', async () => {
-    const cwd = project(SLOW)
-    const { child, end, run_id } = await sleeping(cwd)
+    const { cwd, child, end, run_id } = await sleeping()
     expect(await retinue(['resume', run_id], { cwd })).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('is being worked on by'),

@@ -20,6 +20,9 @@ const derived = rootContract({
   mode: 'normal',
   rules: [],
   known_tools: ['read_file'],
+  nameable_tools: ['read_file'],
+  known_servers: [],
+  known_skills: [],
   budget: {},
   can_ask_person: false,
   base: null,
@@ -58,6 +61,8 @@ const created: ['run.created', EventData<'run.created'>] = [
     retinue_version: '0',
     platform: 'x',
     sandbox: { kind: 'none', reason: '' },
+    mcp_servers: [],
+    notes: [],
   },
 ]
 const started: ['agent.started', EventData<'agent.started'>] = [
@@ -73,6 +78,7 @@ const requested = (id = 'q1'): ['model.requested', EventData<'model.requested'>]
     request_digest: 'a'.repeat(64),
     messages: 1,
     estimated_tokens: 5,
+    estimated_usd: 0.5,
     attempt: 1,
   },
 ]
@@ -82,10 +88,13 @@ const responded = (calls: number[], id = 'q1'): ['model.responded', EventData<'m
     request_id: id,
     purpose: 'turn',
     model: 'm',
+    answered_by: 'p/m',
+    fell_over: [],
     parts: calls.map(call),
     finish_reason: 'tool_calls',
     usage,
     usage_source: 'provider',
+    cost_usd: 0.25,
     duration_ms: 1,
   },
 ]
@@ -126,6 +135,7 @@ const result = {
   turns: 0,
   tool_calls: 0,
   usage,
+  cost_usd: 0,
   files_read: [],
   files_changed: [],
   duration_ms: 0,
@@ -167,7 +177,13 @@ describe('the fold', () => {
       type: 'agent.resumed',
       seq: 6,
       at: 900_000,
-      data: { owner: 'o', epoch: 2, interrupted_request: null, interrupted_calls: [] },
+      data: {
+        owner: 'o',
+        epoch: 2,
+        sandbox: { kind: 'none', reason: '' },
+        interrupted_request: null,
+        interrupted_calls: [],
+      },
     }
     expect(foldAgent([...asked, gone as AgentEvent])?.ledger.spent.wall_ms).toBe(30)
   })

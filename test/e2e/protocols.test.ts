@@ -70,6 +70,7 @@ describe('the same task on every protocol', () => {
       turns: 5,
       tool_calls: 5,
       usage: { input_tokens: 500, output_tokens: 100, cached_tokens: 200, cache_write_tokens: 0, reasoning_tokens: 0 },
+      cost_usd: null,
       files_read: ['hello.txt'],
       files_changed: ['hello.txt'],
     },

@@ -86,7 +86,7 @@ describe('a file that another process has locked', () => {
     })
     const before = performance.now()
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
-    expect(performance.now() - before).toBeLessThan(1000)
+    expect(performance.now() - before).toBeLessThan(4000)
     expect(settled).toBe(false)
     raw.exec('COMMIT')
     raw.close()
@@ -98,7 +98,7 @@ describe('following a file', () => {
   it('does not wait for a poll to see what this process appends', async () => {
     const store = await testStore(join(await testFolder(), 'retinue.db'))
     await begin(store, 'run')
-    const rounds = 60
+    const rounds = 200
     const before = performance.now()
     for await (const { seq } of store.follow({ run_id: 'run', after: 1 })) {
       if (seq === rounds) break
@@ -106,8 +106,8 @@ describe('following a file', () => {
         taken(store, { run_id: 'run', agent_id: 'root', epoch: 1, expected_seq: seq, events: [called('c')] }),
       )
     }
-    // A poll every 50 ms would make it three seconds.
-    expect(performance.now() - before).toBeLessThan(1500)
+    // A poll every 50 ms would make it ten seconds.
+    expect(performance.now() - before).toBeLessThan(6000)
   })
 
   it('leaves no timer behind when a follower has left', async () => {

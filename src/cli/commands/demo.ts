@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { createRetinue } from '../../index.js'
+import { createHost, createRetinue } from '../../index.js'
 import { DEMO_FILES, DEMO_SCRIPT, DEMO_TASK } from '../demo-project.js'
 import { drive } from '../drive.js'
 import { paintFor } from '../style.js'
@@ -15,17 +15,25 @@ export async function demo(): Promise<number> {
   const { bold, dim } = paintFor(process.stdout, process.env)
   const say = (text: string) => process.stdout.write(`${text}\n`)
   say(`${bold('A run in a temporary repository, with a scripted model:')} ${cwd}`)
-  say(dim(`The contract: auto mode, and of all commands only \`node --test\`. The task: ${DEMO_TASK}\n`))
+  const host = createHost()
+  const { sandbox } = await host.facts()
+  // Without a sandbox every command asks in auto mode, and nobody may be there. What runs here is our own.
+  const mode = sandbox.kind === 'none' ? 'dangerous' : 'auto'
+  say(dim(`The contract: ${mode} mode, \`npm publish\` is denied. Around commands: ${sandbox.reason}`))
+  say(dim(`The task: ${DEMO_TASK}\n`))
   const retinue = await createRetinue({
     cwd,
+    host,
     settings: {
-      mode: 'auto',
+      mode,
       model: { name: 'scripted/.retinue/demo.yaml', source: 'user' },
-      rules: [{ decision: 'allow', tool: 'run_command', pattern: 'node --test' }],
+      rules: [{ decision: 'deny', tool: 'run_command', pattern: 'npm publish *' }],
     },
   })
   try {
-    const code = await drive({ outputFormat: 'text' }, (watching) => retinue.run({ task: DEMO_TASK, ...watching }))
+    const code = await drive(retinue, { outputFormat: 'text' }, (watching) =>
+      retinue.run({ task: DEMO_TASK, ...watching }),
+    )
     const [run] = await retinue.runs({ limit: 1 })
     say('\nEvery step is in the log. Look again:')
     say(`  cd ${cwd}`)

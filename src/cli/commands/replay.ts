@@ -1,9 +1,14 @@
 import { type StoreOptions, withRetinue } from '../open.js'
+import { scriptFile } from '../script-file.js'
 import { plural } from '../style.js'
 
-export async function replay(id: string, options: StoreOptions & { json?: boolean }): Promise<number> {
+type ReplayOptions = StoreOptions & { json?: boolean; script?: string }
+
+export async function replay(id: string, options: ReplayOptions): Promise<number> {
+  const write = options.script === undefined ? null : scriptFile(options.script)
   return withRetinue(options, async (retinue) => {
     const { run_id } = await retinue.find(id)
+    await write?.(retinue, run_id)
     const replayed = await retinue.replay(run_id)
     if (options.json) for (const request of replayed.requests) process.stdout.write(`${JSON.stringify(request)}\n`)
     if (!replayed.ok) {

@@ -17,5 +17,5 @@ export async function resumeRun(retinue: Retinue, run_id: string, options: Drive
   // A closed run gives its result again; what led to it is not happening now and is not shown as if it were.
   const quiet = options.print === true || options.outputFormat !== 'text'
   if (status === 'closed' && !quiet) process.stderr.write(`Run ${run_id} is closed already; this is its result.\n`)
-  return drive({ ...options, finished: status === 'closed' }, (watching) => retinue.resume(run_id, watching))
+  return drive(retinue, { ...options, finished: status === 'closed' }, (watching) => retinue.resume(run_id, watching))
 }

@@ -1,6 +1,15 @@
-import { type Budget, type Mode, nearest, type Retinue, RetinueError, type RunOptions } from '../../index.js'
-import { type DriveOptions, drive } from '../drive.js'
+import {
+  type Budget,
+  type Mode,
+  type Network,
+  nearest,
+  type Retinue,
+  RetinueError,
+  type RunOptions,
+} from '../../index.js'
+import { canAsk, type DriveOptions, drive } from '../drive.js'
 import { type StoreOptions, withRetinue } from '../open.js'
+import { offerTrust } from '../trust.js'
 import { resumeRun } from './resume.js'
 
 export type RunFlags = StoreOptions &
@@ -10,6 +19,8 @@ export type RunFlags = StoreOptions &
     permissionMode?: Mode
     maxTurns?: number
     maxToolCalls?: number
+    maxBudgetUsd?: number
+    network?: Network
     timeout?: number
     continue?: boolean
     resume?: string
@@ -22,13 +33,16 @@ const CONTRACT_FLAGS = {
   permissionMode: '--permission-mode',
   maxTurns: '--max-turns',
   maxToolCalls: '--max-tool-calls',
+  maxBudgetUsd: '--max-budget-usd',
+  network: '--network',
   timeout: '--timeout',
 }
 
-const COMMANDS = ['run', 'resume', 'runs', 'show', 'watch', 'cancel', 'replay', 'demo', 'doctor', 'init', 'help']
+const COMMANDS = ['run', 'resume', 'runs', 'show', 'watch', 'cancel', 'replay', 'demo', 'doctor', 'init', 'mcp', 'help']
 
 export async function run(words: string[], flags: RunFlags): Promise<number> {
   const task = await taskFrom(words)
+  if (canAsk(flags)) await offerTrust(flags)
   return withRetinue(flags, async (retinue) => {
     const earlier = await earlierRun(retinue, flags)
     if (earlier && task === null) {
@@ -47,7 +61,7 @@ export async function run(words: string[], flags: RunFlags): Promise<number> {
     }
     if (task === null) throw new RetinueError('input', 'Say what is to be done: retinue "task", or retinue --help')
     const options: RunOptions = { task, ...asked(flags), ...(earlier ? { session_id: earlier.session_id } : {}) }
-    return drive(flags, (watching) => retinue.run({ ...options, ...watching }))
+    return drive(retinue, flags, (watching) => retinue.run({ ...options, ...watching }))
   })
 }
 
@@ -63,9 +77,11 @@ function asked(flags: RunFlags): Partial<RunOptions> {
   const budget: Partial<Budget> = {}
   if (flags.maxTurns !== undefined) budget.turns = flags.maxTurns
   if (flags.maxToolCalls !== undefined) budget.tool_calls = flags.maxToolCalls
+  if (flags.maxBudgetUsd !== undefined) budget.cost_usd = flags.maxBudgetUsd
   if (flags.timeout !== undefined) budget.wall_ms = Math.round(flags.timeout * 1000)
   const mode = flags.mode ?? flags.permissionMode
-  return { budget, ...(mode ? { mode } : {}), ...(flags.model ? { model: flags.model } : {}) }
+  const { model, network } = flags
+  return { budget, ...(mode ? { mode } : {}), ...(model ? { model } : {}), ...(network ? { network } : {}) }
 }
 
 /** The task from the words of the command line, `-` standing for what comes on stdin; stdin alone where there are none. */

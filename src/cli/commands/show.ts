@@ -1,6 +1,6 @@
 import { type AgentRow, type Contract, type RunSummary, type StoredEvent, summarize } from '../../index.js'
 import { type StoreOptions, withRetinue } from '../open.js'
-import { count, duration, line, type Paint, paintFor, plural, printable } from '../style.js'
+import { cost, costOf, count, duration, line, type Paint, paintFor, plural, printable } from '../style.js'
 
 export async function show(id: string, options: StoreOptions & { full?: boolean; json?: boolean }): Promise<number> {
   return withRetinue(options, async (retinue) => {
@@ -30,7 +30,7 @@ function header(run: RunSummary, { bold, dim }: Paint): string[] {
     bold(printable(shortened(run.task))),
     `${state} ${dim(`· run ${run.run_id} · session ${run.session_id} · ${new Date(run.created_at).toISOString()}`)}`,
     dim(
-      `${plural(run.turns, 'turn')}, ${plural(run.tool_calls, 'tool call')}, ${tokens}, ${duration(run.updated_at - run.created_at)}`,
+      `${plural(run.turns, 'turn')}, ${plural(run.tool_calls, 'tool call')}, ${tokens}, ${costOf(run)}, ${duration(run.updated_at - run.created_at)}`,
     ),
   ]
 }
@@ -43,7 +43,7 @@ function contractLines(agent: AgentRow, { dim }: Paint): string[] {
       `agent ${agent.agent_id}: ${agent.model} (chosen by ${model.source}), ${permissions.mode} mode, tools ${permissions.allowed_tools.join(' ')}`,
     ),
     dim(
-      `budget: ${plural(budget.turns, 'turn')}, ${plural(budget.tool_calls, 'tool call')}, ${count(budget.total_tokens ?? 0)} tokens, ${duration(budget.wall_ms)}`,
+      `budget: ${plural(budget.turns, 'turn')}, ${plural(budget.tool_calls, 'tool call')}, ${count(budget.total_tokens ?? 0)} tokens, ${budget.cost_usd === null ? '' : `${cost(budget.cost_usd)}, `}${duration(budget.wall_ms)}`,
     ),
     ...adjustments.map((a) => dim(`adjusted: ${a.field} from ${a.asked} to ${a.given}: ${a.reason}`)),
   ]

@@ -26,6 +26,8 @@ export function created(at = AT, data: Partial<EventData<'run.created'>> = {}): 
       retinue_version: '0.1.0',
       platform: 'linux',
       sandbox: { kind: 'none', reason: 'a test' },
+      mcp_servers: [],
+      notes: [],
       ...data,
     },
     at,
@@ -44,7 +46,8 @@ export function responded(id: string, input_tokens: number, output_tokens: numbe
   const usage = { input_tokens, output_tokens, cached_tokens: 1, cache_write_tokens: 0, reasoning_tokens: 0 }
   const parts = [{ type: 'text' as const, text: `answer ${id}` }]
   const answer = { request_id: id, purpose: 'turn' as const, model: 'm', parts, finish_reason: 'stop' as const }
-  return event('model.responded', { ...answer, usage, usage_source: 'provider', duration_ms: 5 }, at)
+  const by = { answered_by: 'scripted/m', fell_over: [], cost_usd: 0.25 }
+  return event('model.responded', { ...answer, ...by, usage, usage_source: 'provider', duration_ms: 5 }, at)
 }
 
 export function called(call_id: string, at = AT): NewEvent {
@@ -60,7 +63,7 @@ export function finished(call_id: string, content = 'slates', at = AT): NewEvent
 
 export function agentFinished(text: string, outcome: Outcome = 'completed', at = AT): NewEvent {
   const usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
-  const spent = { turns: 1, tool_calls: 1, usage, files_read: [], files_changed: [], duration_ms: 9 }
+  const spent = { turns: 1, tool_calls: 1, usage, cost_usd: 0.25, files_read: [], files_changed: [], duration_ms: 9 }
   return event('agent.finished', { result: { outcome, cause: null, reason: null, text, ...spent } }, at)
 }
 

@@ -25,7 +25,8 @@ export function projectionSuite(open: Open): void {
       await taken(store, { ...root, expected_seq: 0, events: [created(100), started(101)], claim })
       await taken(store, { ...root, expected_seq: 2, events: [responded('m1', 20, 3, 110), called('c1', 111)] })
       await taken(store, { ...root, expected_seq: 4, events: [finished('c1', 'slates', 112)] })
-      const counters = { turns: 1, tool_calls: 1, input_tokens: 20, output_tokens: 3, cached_tokens: 1 }
+      const tokens = { input_tokens: 20, output_tokens: 3, cached_tokens: 1 }
+      const counters = { turns: 1, tool_calls: 1, ...tokens, cost_usd: 0.25, unpriced_calls: 0 }
       const task = { task: 'Mend the roof', session_id: 'session', workspace_root: '/work' }
       const run = { run_id: 'run', ...task, status: 'running', outcome: null, text: null, created_at: 100 }
       expect(await store.run('run')).toEqual({ ...run, ...counters, updated_at: 112, last_position: 5 })

@@ -73,7 +73,8 @@ export class ProjectionTables {
       ? first<{ last_position: number }>(
           this.#statements.updateRun,
           ...[events, updated_at, set.status ?? null, set.outcome ?? null, set.text ?? null],
-          ...[add.turns, add.tool_calls, add.input_tokens, add.output_tokens, add.cached_tokens, run_id],
+          ...COUNTERS.map((name) => add[name]),
+          run_id,
         )
       : first<{ last_position: number }>(this.#statements.moveRun, events, updated_at, run_id)
     if (!moved) throw noRun(run_id)

@@ -47,6 +47,8 @@ const MIGRATIONS: readonly string[] = [
     input_tokens INTEGER NOT NULL,
     output_tokens INTEGER NOT NULL,
     cached_tokens INTEGER NOT NULL,
+    cost_usd REAL NOT NULL,
+    unpriced_calls INTEGER NOT NULL,
     workspace_root TEXT NOT NULL,
     task TEXT NOT NULL,
     text TEXT
@@ -67,6 +69,8 @@ const MIGRATIONS: readonly string[] = [
     input_tokens INTEGER NOT NULL,
     output_tokens INTEGER NOT NULL,
     cached_tokens INTEGER NOT NULL,
+    cost_usd REAL NOT NULL,
+    unpriced_calls INTEGER NOT NULL,
     model TEXT NOT NULL,
     context_json TEXT NOT NULL,
     PRIMARY KEY (run_id, agent_id)

@@ -1,0 +1,63 @@
+import type { Skill } from './control/index.js'
+import type { Host } from './host/index.js'
+import {
+  type BuiltinOptions,
+  builtinTools,
+  connectServers,
+  createToolRegistry,
+  type McpConnections,
+  type McpServer,
+  type ToolRegistry,
+} from './tools/index.js'
+import { VERSION } from './version.js'
+
+/** What agents can reach beyond their folder: everything that is there, before a contract says who may use it. */
+export type ReachSources = Pick<BuiltinOptions, 'web' | 'tests'> & {
+  /** MCP servers. One that is not trusted is not started. */
+  servers?: readonly McpServer[]
+  skills?: readonly Skill[]
+  /** What a person should know about them; said in each run's first event. */
+  notes?: readonly string[]
+}
+
+export type Reached = {
+  registry: ToolRegistry
+  servers: McpConnections['servers']
+  skills: readonly Skill[]
+  notes: readonly string[]
+}
+
+/** Looked up and connected to when the first run needs it, once for all runs. */
+export class Reach {
+  #opening: Promise<{ reached: Reached; connections: McpConnections }> | null = null
+  readonly #stop = new AbortController()
+
+  constructor(
+    private readonly host: Host,
+    private readonly place: { cwd: string; env: Record<string, string | undefined> },
+    private readonly sources: () => Promise<ReachSources>,
+  ) {}
+
+  async open(): Promise<Reached> {
+    this.#opening ??= this.#open()
+    return (await this.#opening).reached
+  }
+
+  async #open() {
+    const { servers = [], skills = [], notes = [], ...options } = await this.sources()
+    const connections = await connectServers(servers, {
+      servers: this.host.servers,
+      root: this.place.cwd,
+      env: this.place.env,
+      client_info: { name: 'retinue', version: VERSION },
+      signal: this.#stop.signal,
+    })
+    const registry = createToolRegistry([...builtinTools({ ...options, skills }), ...connections.tools])
+    return { reached: { registry, servers: connections.servers, skills, notes }, connections }
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    await (await this.#opening)?.connections.close()
+  }
+}
