@@ -1,0 +1,129 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { lines, retinue } from '../support/cli.js'
+import { startLoopback } from '../support/loopback/index.js'
+import { startLocal } from '../support/loopback/local.js'
+import { makeProject, tree } from '../support/project.js'
+import { ENTER, openTerminal } from '../support/terminal.js'
+import { BAD_SERVER } from '../tools/mcp/connect.js'
+
+const WRITES = [
+  { text: 'I look.', calls: [{ name: 'read_file', args: { path: 'a.txt' } }] },
+  { calls: [{ name: 'write_file', args: { path: 'b.txt', content: 'b\n' } }] },
+  { calls: [{ name: 'run_command', args: { command: 'cat a.txt b.txt > c.txt' } }] },
+  { text: 'Written.' },
+]
+
+describe('--record', () => {
+  async function recorded(args: string[]) {
+    const server = await startLoopback({ protocol: 'chat', steps: WRITES })
+    onTestFinished(() => server.close())
+    const cwd = makeProject({ 'a.txt': 'a\n' })
+    const env = { OPENAI_API_KEY: 'sk-secret-key-of-the-person', OPENAI_BASE_URL: server.url }
+    const ended = await retinue(['-p', 'Write', '--model', 'openai/m', '--mode', 'dangerous', ...args], { cwd, env })
+    return { cwd, ended }
+  }
+
+  it('writes a script that does the same in a fresh copy, without the model', async () => {
+    const { cwd, ended } = await recorded(['--record', '.retinue/script.yaml'])
+    expect(ended).toMatchObject({ code: 0, stdout: 'Written.\n', stderr: '' })
+    const script = readFileSync(join(cwd, '.retinue/script.yaml'), 'utf8')
+    expect(script).not.toContain('sk-secret-key')
+    const again = makeProject({ 'a.txt': 'a\n', '.retinue/script.yaml': script })
+    const played = await retinue(['-p', 'Write', '--model', 'scripted/.retinue/script.yaml', '--mode', 'dangerous'], {
+      cwd: again,
+    })
+    expect(played).toMatchObject({ code: 0, stdout: 'Written.\n' })
+    expect(tree(again)).toEqual(tree(cwd))
+    // Where the folder is another, the script does not fit, and says so.
+    const other = makeProject({ 'a.txt': 'other\n', '.retinue/script.yaml': script })
+    const drifted = await retinue(['-p', 'Write', '--model', 'scripted/.retinue/script.yaml', '--mode', 'dangerous'], {
+      cwd: other,
+    })
+    expect(drifted.code).toBe(1)
+  })
+
+  it('can be made afterwards, by replay', async () => {
+    const { cwd } = await recorded(['--record', '.retinue/first.yaml'])
+    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
+    await retinue(['replay', run?.run_id ?? '', '--script', '.retinue/second.yaml'], { cwd })
+    const read = (name: string) => readFileSync(join(cwd, '.retinue', name), 'utf8')
+    expect(read('second.yaml')).toBe(read('first.yaml'))
+  })
+
+  it.each([
+    ['nowhere/script.yaml', /the folder .*nowhere does not exist/],
+    ['.', /it is a folder/],
+  ])('to %s is refused before anything is asked', async (file, message) => {
+    const { cwd, ended } = await recorded(['--record', file])
+    expect(ended.code).toBe(42)
+    expect(ended.stderr).toMatch(message)
+    expect(existsSync(join(cwd, 'b.txt'))).toBe(false)
+  })
+})
+
+describe('at a terminal, a server that a project file names', () => {
+  const mcp = JSON.stringify({ mcpServers: { bad: { command: process.execPath, args: [BAD_SERVER, 'plain'] } } })
+  const script = `agents:\n  root:\n    - calls:\n        - mcp__bad__ok: {}\n    - text: "Over."\n`
+  const args = ['Call it', '--model', 'scripted/s.yaml', '--mode', 'dangerous']
+
+  it('is started after a yes, and not asked about again', async () => {
+    const cwd = makeProject({ '.mcp.json': mcp, 's.yaml': script })
+    const terminal = openTerminal(args, cwd)
+    await terminal.shows('names the MCP server bad')
+    await terminal.shows('bad-server')
+    terminal.type(`y${ENTER}`)
+    expect(await terminal.ended).toBe(0)
+    expect(terminal.screen()).toContain('mcp__bad__ok')
+    expect(terminal.screen()).not.toContain('refused')
+    const again = openTerminal(args, cwd)
+    expect(await again.ended).toBe(0)
+    expect(again.screen()).not.toContain('names the MCP server')
+    expect(again.screen()).not.toContain('refused')
+  })
+
+  it('is left out after a no, and the run says so', async () => {
+    const cwd = makeProject({ '.mcp.json': mcp, 's.yaml': script })
+    const terminal = openTerminal(args, cwd)
+    await terminal.shows('names the MCP server bad')
+    terminal.type(ENTER)
+    expect(await terminal.ended).toBe(0)
+    expect(terminal.screen()).toContain('retinue mcp trust bad')
+    expect(terminal.screen()).toContain('refused')
+  })
+})
+
+describe('doctor', () => {
+  it('lists the sandbox, the servers of the project and the models of this machine', async () => {
+    const tags = { models: [{ name: 'coder:7b' }, { name: 'old:1b' }] }
+    const show = (body: string, capabilities: Record<string, string[]>) => {
+      const { model } = JSON.parse(body) as { model: string }
+      return { capabilities: capabilities[model] ?? [], model_info: { 'x.context_length': 32768 } }
+    }
+    const capabilities = { 'coder:7b': ['completion', 'tools'], 'old:1b': ['completion'] }
+    const ollama = await startLocal({
+      '/api/version': { json: { version: '0.9.0' } },
+      '/api/tags': { json: tags },
+      '/api/ps': { json: { models: [] } },
+      '/api/show': (body, res) => {
+        res.writeHead(200, { 'content-type': 'application/json' })
+        res.end(JSON.stringify(show(body, capabilities)))
+      },
+    })
+    onTestFinished(() => ollama.close())
+    const cwd = makeProject({})
+    writeFileSync(join(cwd, '.mcp.json'), JSON.stringify({ mcpServers: { notes: { command: 'notes-server' } } }))
+    const ended = await retinue(['doctor', '--json'], { cwd, env: { OLLAMA_HOST: ollama.origin } })
+    const found = JSON.parse(ended.stdout) as { topic: string; state: string; text: string; advice: string | null }[]
+    expect(found.find(({ topic }) => topic === 'MCP notes')).toMatchObject({
+      state: 'note',
+      advice: expect.stringContaining('retinue mcp trust notes'),
+    })
+    expect(found.filter(({ topic }) => topic === 'model ollama').map(({ text }) => text)).toEqual(
+      expect.arrayContaining([expect.stringMatching(/0\.9\.0: coder:7b, old:1b \(no tools\)/)]),
+    )
+    expect(found.find(({ topic }) => topic === 'sandbox')?.text).toMatch(/bubblewrap/)
+    expect(ended.code).toBe(0)
+  })
+})
