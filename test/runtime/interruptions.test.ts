@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createMemoryStore, createRetinue, type Retinue, type Run, type StoredEvent } from '../../src/index.js'
+import {
+  createMemoryStore,
+  createRetinue,
+  type NewEvent,
+  type Retinue,
+  type Run,
+  type StoredEvent,
+} from '../../src/index.js'
 import { createScriptedModel, modelsOf, type ScriptedModelOptions } from '../../src/testing/index.js'
 import { makeProject, tree } from '../support/project.js'
 
@@ -21,8 +28,11 @@ async function interrupted(n: number, when: 'before' | 'after', act: (run: Run) 
   const append = store.append.bind(store)
   let appends = 0
   let run: Run | null = null
+  /** What was being written when it happened. */
+  let during: NewEvent[] = []
   store.append = async (batch) => {
     const now = ++appends === n
+    if (now) during = batch.events
     if (now && when === 'before' && run) act(run)
     const written = await append(batch)
     if (now && when === 'after' && run) act(run)
@@ -33,7 +43,7 @@ async function interrupted(n: number, when: 'before' | 'after', act: (run: Run) 
     (result) => result.outcome,
     (error: { code: string }) => error.code,
   )
-  return { retinue, run_id: run.run_id, ended, cwd, events: await store.read({ run_id: run.run_id }) }
+  return { retinue, run_id: run.run_id, ended, cwd, during, events: await store.read({ run_id: run.run_id }) }
 }
 
 function everyIntentHasOneResult(events: StoredEvent[]): void {
@@ -51,7 +61,7 @@ const places = Array.from({ length: 8 }, (_, i) => i + 1).flatMap((n) => [
 
 describe.each(places)('$when append $n', ({ n, when }) => {
   it('a cancel closes the run once, with nothing left open and nothing begun after it', async () => {
-    const { ended, events, cwd } = await interrupted(n, when, (run) => run.cancel('enough'))
+    const { ended, events, cwd, during } = await interrupted(n, when, (run) => run.cancel('enough'))
     expect(['cancelled', 'completed']).toContain(ended)
     expect(events.filter((event) => event.type === 'run.closed')).toHaveLength(1)
     everyIntentHasOneResult(events)
@@ -63,10 +73,21 @@ describe.each(places)('$when append $n', ({ n, when }) => {
       event.type === 'tool.finished' && event.data.status === 'ok' ? event.data.files_changed : [],
     )
     expect('b.txt' in tree(cwd)).toBe(changed.includes('b.txt'))
+    // What had been announced but not begun is not begun any more.
+    for (const { type, data } of during) {
+      if (type === 'tool.called' && data.effect === 'write') {
+        expect(tree(cwd)).toEqual(
+          data.tool === 'write_file' ? { 'a.txt': 'alpha\n' } : expect.objectContaining({ 'a.txt': 'alpha\n' }),
+        )
+      }
+      if (type === 'model.requested') expect(after.filter((event) => event.type === 'model.responded')).toEqual([])
+    }
   })
 
   it('leaving it lets it be resumed to the same end', async () => {
-    const { retinue, run_id, ended, cwd } = await interrupted(n, when, (run) => run.leave('later'))
+    const { retinue, run_id, ended, cwd, events, during } = await interrupted(n, when, (run) => run.leave('later'))
+    // Nothing is written after it was let go.
+    if (ended === 'abandoned') expect(events.at(-1)?.data).toEqual(during.at(-1)?.data)
     if (ended === 'abandoned') await retinue.resume(run_id).result()
     expect(await retinue.result(run_id)).toMatchObject({ outcome: 'completed', text: 'Done.' })
     expect(tree(cwd)).toEqual({ 'a.txt': 'omega\n', 'b.txt': 'b\n' })
