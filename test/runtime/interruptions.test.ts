@@ -29,7 +29,7 @@ async function interrupted(n: number, when: 'before' | 'after', act: (run: Run) 
   let appends = 0
   let run: Run | null = null
   /** What was being written when it happened. */
-  let during: NewEvent[] = []
+  let during: readonly NewEvent[] = []
   store.append = async (batch) => {
     const now = ++appends === n
     if (now) during = batch.events
