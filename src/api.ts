@@ -88,7 +88,11 @@ export type Watching = {
 export type RunResult = AgentResult & { run_id: string; session_id: string }
 
 export type RunStatus = 'running' | 'interrupted' | 'closed'
-export type RunSummary = Omit<RunRow, 'status'> & { status: RunStatus }
+export type RunSummary = Omit<RunRow, 'status' | 'cost_usd'> & {
+  status: RunStatus
+  /** null when the price of one of its calls is not known. */
+  cost_usd: number | null
+}
 
 /** A run under way: its events as they are logged, and what it comes to. */
 export interface Run extends AsyncIterable<StoredEvent> {

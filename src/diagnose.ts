@@ -1,5 +1,6 @@
 import type { Retinue } from './api.js'
 import type { ServerList } from './control/index.js'
+import { createRedactor } from './domain/index.js'
 import { RetinueError } from './errors.js'
 import { createHost, type Host } from './host/index.js'
 import { createModels, type LocalServer, type Models } from './models/index.js'
@@ -32,10 +33,12 @@ export async function diagnose(options: OpenOptions): Promise<Finding[]> {
     const files = config.sources.map(({ file }) => file).join(', ')
     return [
       ...platform(),
-      ...(await machine(host)),
+      ...(await machine(host, config.config.sandbox)),
       ok('configuration', files === '' ? 'defaults only (retinue init writes a file to start from)' : files),
       ...(await stored(retinue)),
+      ...secrets(config.config.secrets, options.env),
       ...servers(listed),
+      ...(await chosen(models, config.config.model)),
       ...providers(models, await models.discover()),
     ]
   } finally {
@@ -43,15 +46,21 @@ export async function diagnose(options: OpenOptions): Promise<Finding[]> {
   }
 }
 
-async function machine(host: Host): Promise<Finding[]> {
+async function machine(host: Host, setting: 'on' | 'off' = 'on'): Promise<Finding[]> {
   const { git_version, sandbox } = await host.facts()
   return [
     git_version
       ? ok('git', git_version)
       : note('git', 'not found', 'Install git: the git tools and the base of a run need it.'),
-    sandbox.kind === 'none'
-      ? note('sandbox', sandbox.reason, 'Until then every command asks, except in dangerous mode.')
-      : ok('sandbox', sandbox.reason),
+    setting === 'off'
+      ? note(
+          'sandbox',
+          'turned off by the configuration (sandbox: off)',
+          'Every command asks, except in dangerous mode.',
+        )
+      : sandbox.kind === 'none'
+        ? note('sandbox', sandbox.reason, 'Until then every command asks, except in dangerous mode.')
+        : ok('sandbox', sandbox.reason),
   ]
 }
 
@@ -83,6 +92,18 @@ function platform(): Finding[] {
   ]
 }
 
+/** Secrets that somebody named and that cannot be kept. */
+function secrets(named: readonly string[], env: OpenOptions['env']): Finding[] {
+  const { ignored } = createRedactor(named.map((name) => ({ name, value: env[name] ?? '' })))
+  return ignored.map(({ name, reason }) =>
+    note(
+      `secret ${name}`,
+      env[name] === undefined ? 'not set' : reason,
+      'It is named under secrets in the configuration.',
+    ),
+  )
+}
+
 function servers({ servers, problems, notes }: ServerList<McpServerSettings>): Finding[] {
   return [
     ...problems.map((text) => problem('MCP servers', text, 'Correct the file, then run doctor again.')),
@@ -110,6 +131,13 @@ function providers(models: Pick<Models, 'available'>, local: LocalServer[]): Fin
   const usable = local.some((server) => server.models.some(({ tools }) => tools !== false))
   if (usable || all.some(({ ready }) => ready)) return findings
   return [...findings, problem('models', 'no provider is ready', 'Set one of the keys above, or try: retinue demo')]
+}
+
+/** Whether the model that the configuration names can be had. */
+async function chosen(models: Models, name: string | null): Promise<Finding[]> {
+  if (name === null) return []
+  const choice = await models.resolve(name)
+  return [choice.ok ? ok('model', name) : problem('model', choice.message, 'Every run without --model needs it.')]
 }
 
 function localModels({ provider, origin, version, models }: LocalServer): Finding {

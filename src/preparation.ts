@@ -18,7 +18,14 @@ import type { Model, Models } from './models/index.js'
 import type { Reach, Reached } from './reach.js'
 import { type AgentPlace, type Person, type PromptFacts, rootPrompt } from './runtime/index.js'
 import { blobDigest, type Store } from './store/index.js'
-import { builtinToolNames, DEFAULT_LIMITS, type Tool, type ToolLimits, type ToolRegistry } from './tools/index.js'
+import {
+  builtinToolNames,
+  builtinTools,
+  createToolRegistry,
+  DEFAULT_LIMITS,
+  type ToolLimits,
+  type ToolRegistry,
+} from './tools/index.js'
 
 /** Nobody is there: what would ask is refused. */
 const NOBODY: Person = { permit: async () => null, answer: async () => null }
@@ -35,6 +42,8 @@ export type RunParts = {
   settings: Settings
   reach: Reach
   redactor: Redactor
+  /** Secrets that somebody named, rather than such as were found. */
+  named_secrets: string[]
 }
 
 /** Makes what a run starts from: its model, the place its agent works in, its contract and its prompt. */
@@ -65,10 +74,19 @@ export class Preparation {
   }
 
   async place(model: Model, watching: Watching): Promise<AgentPlace> {
-    const { cwd, host, store, settings, reach, redactor } = this.parts
+    return this.#place(model, watching, (await this.parts.reach.open()).registry)
+  }
+
+  /** For a run that is only going to be closed: no server is started for that. */
+  closingPlace(model: Model): Promise<AgentPlace> {
+    return this.#place(model, {}, createToolRegistry(builtinTools()))
+  }
+
+  async #place(model: Model, watching: Watching, registry: ToolRegistry): Promise<AgentPlace> {
+    const { cwd, host, store, settings, redactor } = this.parts
     this.#workspace ??= await host.workspace(cwd)
     const workspace = this.#workspace
-    const [{ registry }, sandbox] = await Promise.all([reach.open(), this.sandbox()])
+    const sandbox = await this.sandbox()
     return {
       store,
       clock: host.clock,
@@ -101,13 +119,27 @@ export class Preparation {
   }
 
   /** What there is less of than somebody asked for. */
-  notes({ servers, notes }: Reached): string[] {
+  notes({ servers, skills, notes }: Reached): string[] {
     const { redactor, settings } = this.parts
     const missing = servers.filter(({ state, message }) => message !== null && state !== 'disabled')
-    const named = redactor.ignored.filter(({ name }) => settings.secrets?.includes(name))
+    const unknown = (kind: string, asked: readonly string[] | undefined, there: readonly string[]) =>
+      (asked ?? [])
+        .filter((name) => !there.includes(name))
+        .map((name) => `the settings allow ${kind} ${name}: there is none`)
+    const named = redactor.ignored.filter(({ name }) => this.parts.named_secrets.includes(name))
     return [
       ...missing.map(({ name, message }) => `MCP server ${name}: ${message}`),
       ...named.map(({ name, reason }) => `the value of ${name} is not kept secret: ${reason}`),
+      ...unknown(
+        'the MCP server',
+        settings.mcp_servers,
+        servers.map(({ name }) => name),
+      ),
+      ...unknown(
+        'the skill',
+        settings.skills,
+        skills.map(({ name }) => name),
+      ),
       ...notes,
     ]
   }
@@ -168,10 +200,24 @@ export class Preparation {
     })
     const derived = rootContract({ ...request, prompt_digest: stored.digest })
     if (!derived.ok) throw new RetinueError('input', derived.faults.join('; '))
-    const priced = derived.contract.execution.budget.cost_usd === null || place.model.price !== undefined
-    const faults = unenforceable(derived.contract, { sandboxed: place.sandboxed, priced })
-    if (faults.length > 0) throw new RetinueError('input', `This contract cannot be enforced: ${faults.join('; ')}`)
+    this.check(derived.contract, place)
     return { contract: derived.contract satisfies Contract, stored }
+  }
+
+  /** Throws where this machine, now, cannot hold an agent to its contract. */
+  check(contract: Contract, place: AgentPlace): void {
+    const priced = contract.execution.budget.cost_usd === null || place.model.price !== undefined
+    const faults = unenforceable(contract, { sandboxed: place.sandboxed, priced })
+    if (faults.length > 0) throw new RetinueError('input', `This contract cannot be enforced: ${faults.join('; ')}`)
+    // What code goes by is written down as it is, or rules would change their meaning.
+    const { permissions, model } = contract
+    const exposed = this.parts.redactor.findIn(JSON.stringify([this.parts.cwd, permissions, model]))
+    if (exposed.length > 0) {
+      throw new RetinueError(
+        'input',
+        `The value of ${exposed.join(', ')} is part of the folder's path, the model's name or the permissions, so it cannot be kept out of the log: unset it, or give it another value`,
+      )
+    }
   }
 
   /** Runs that follow each other mostly have the same prompt; it is written out and digested once. */
@@ -184,19 +230,23 @@ export class Preparation {
     return this.#prompt
   }
 
-  /** The tools that ship and those of servers, as far as the settings name them. */
+  /** The tools that ship and those of servers, as far as the settings name them; and what they name wrongly. */
   #tools(registry: ToolRegistry): string[] {
     const { tools, mcp_tools = [] } = this.parts.settings
-    return registry.names().filter((name) => {
+    const there = registry.names().filter((name) => {
       if (registry.get(name)?.server === undefined) return tools?.includes(name) ?? true
       return mcp_tools.every((layer) => layer.some((pattern) => matchesWord(pattern, name)))
     })
+    const absent = builtinToolNames()
+    return [...there, ...(tools ?? []).filter((name) => !there.includes(name) && !absent.includes(name))]
   }
 
   /** Not what would be refused whatever its arguments. (It would be refused all the same.) */
   #offered(authority: Authority, registry: ToolRegistry): ToolDefinition[] {
     const names = authority.allowed_tools.filter((name) => {
-      const { effect, server } = registry.get(name) as Tool
+      const tool = registry.get(name)
+      if (tool === null) return false
+      const { effect, server } = tool
       if (server !== undefined && !authority.allowed_mcp_servers.includes(server)) return false
       if (effect === 'ask_person') return authority.can_ask_person
       if (effect === 'fetch' && server === undefined && authority.network === 'none') return false

@@ -39,7 +39,11 @@ export class Reach {
   ) {}
 
   async open(): Promise<Reached> {
-    this.#opening ??= this.#open()
+    this.#opening ??= this.#open().catch((error) => {
+      // What went wrong once may be mended by the next time.
+      this.#opening = null
+      throw error
+    })
     return (await this.#opening).reached
   }
 
@@ -58,6 +62,7 @@ export class Reach {
 
   async close(): Promise<void> {
     this.#stop.abort()
-    await (await this.#opening)?.connections.close()
+    const opened = await this.#opening?.catch(() => null)
+    await opened?.connections.close()
   }
 }

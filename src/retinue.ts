@@ -15,6 +15,7 @@ import { LEASE_TTL_MS, LocalEngine } from './engine/index.js'
 import { RetinueError } from './errors.js'
 import { createHost, type Host } from './host/index.js'
 import { createModels, type Model, type Models, recordScript } from './models/index.js'
+import { checkOptions, retinueOptionsSchema, runOptionsSchema } from './options.js'
 import { Preparation, type RunParts } from './preparation.js'
 import { Reach } from './reach.js'
 import { RunHandle, type Started } from './run-handle.js'
@@ -39,6 +40,7 @@ const ROOT = 'root'
 const HISTORY_SHARE = 0.3
 
 export async function createRetinue(options: RetinueOptions = {}): Promise<Retinue> {
+  checkOptions(retinueOptionsSchema, options)
   const host = options.host ?? createHost()
   const env = options.env ?? process.env
   const folder = resolve(options.cwd ?? process.cwd())
@@ -51,7 +53,17 @@ export async function createRetinue(options: RetinueOptions = {}): Promise<Retin
     ...findSecrets({ env, named: options.settings?.secrets ?? [] }),
     ...(options.secrets ?? []),
   ])
-  return new LocalRetinue({ cwd, host, store, models, reach, redactor, settings: options.settings ?? {} })
+  const named_secrets = [...(options.settings?.secrets ?? []), ...(options.secrets ?? []).map(({ name }) => name)]
+  return new LocalRetinue({
+    cwd,
+    host,
+    store,
+    models,
+    reach,
+    redactor,
+    named_secrets,
+    settings: options.settings ?? {},
+  })
 }
 
 /** The real path of a folder that can be worked in. */
@@ -116,6 +128,7 @@ class LocalRetinue implements Retinue {
   }
 
   async #start(run_id: string, options: RunOptions, started: Started): Promise<RunResult> {
+    checkOptions(runOptionsSchema, options)
     if (typeof options?.task !== 'string' || options.task.trim() === '')
       throw new RetinueError('input', 'The task is empty: say what is to be done')
     const { model, source } = await this.#preparation.chooseModel(options.model)
@@ -169,12 +182,15 @@ class LocalRetinue implements Retinue {
     const loaded = await this.#load(run_id)
     const { provider, model } = loaded.memory.contract.model
     const { model: resolved } = await this.#preparation.chooseModel(`${provider}/${model}`)
-    const { lease, loop } = await this.#takeOver(run_id, await this.#preparation.place(resolved, watching))
+    const place = await this.#preparation.place(resolved, watching)
+    this.#preparation.check(loaded.memory.contract, place)
+    const notes = this.#preparation.notes(await this.#reach.open())
+    const { lease, loop } = await this.#takeOver(run_id, place, notes)
     return this.#work(lease, loop, started, run.session_id)
   }
 
   /** Takes a run's lease and opens its agent on what the log says now. */
-  async #takeOver(run_id: string, place: AgentPlace): Promise<{ lease: Lease; loop: AgentLoop }> {
+  async #takeOver(run_id: string, place: AgentPlace, notes: string[]): Promise<{ lease: Lease; loop: AgentLoop }> {
     await this.#engine.listen()
     const taken = await this.#engine.take(run_id, ROOT)
     if (!taken.ok) {
@@ -184,19 +200,22 @@ class LocalRetinue implements Retinue {
       )
     }
     const { lease } = taken
-    const { memory, material } = await this.#load(run_id).catch(async (error) => {
+    try {
+      const { memory, material } = await this.#load(run_id)
+      const recorder = new Recorder(this.store, this.host.clock, lease, memory, this.#redactor)
+      recorder.record('agent.resumed', {
+        owner: lease.owner,
+        epoch: lease.epoch,
+        sandbox: await this.#preparation.sandbox(),
+        notes,
+        interrupted_request: memory.request?.request_id ?? null,
+        interrupted_calls: memory.calls.filter((call) => call.intent && !call.result).map((call) => call.part.call_id),
+      })
+      return { lease, loop: new AgentLoop(place, recorder, material) }
+    } catch (error) {
       await this.store.release(lease)
       throw error
-    })
-    const recorder = new Recorder(this.store, this.host.clock, lease, memory, this.#redactor)
-    recorder.record('agent.resumed', {
-      owner: lease.owner,
-      epoch: lease.epoch,
-      sandbox: await this.#preparation.sandbox(),
-      interrupted_request: memory.request?.request_id ?? null,
-      interrupted_calls: memory.calls.filter((call) => call.intent && !call.result).map((call) => call.part.call_id),
-    })
-    return { lease, loop: new AgentLoop(place, recorder, material) }
+    }
   }
 
   async #work(lease: Lease, loop: AgentLoop, started: Started, session_id: string): Promise<RunResult> {
@@ -221,7 +240,7 @@ class LocalRetinue implements Retinue {
     const done = await this.result(id)
     if (done) return done
     this.#belongsHere(run)
-    const { lease, loop } = await this.#takeOver(id, await this.#preparation.place(NO_MODEL, {}))
+    const { lease, loop } = await this.#takeOver(id, await this.#preparation.closingPlace(NO_MODEL), [])
     loop.cancel(by, reason)
     return this.#work(lease, loop, () => {}, run.session_id)
   }
@@ -273,9 +292,10 @@ class LocalRetinue implements Retinue {
   }
 
   async #summary(row: RunRow): Promise<RunSummary> {
-    if (row.status === 'closed') return { ...row, status: 'closed' }
+    const known = { ...row, cost_usd: row.unpriced_calls > 0 ? null : row.cost_usd }
+    if (row.status === 'closed') return { ...known, status: 'closed' }
     const lease = await this.store.lease(row.run_id, ROOT)
-    return { ...row, status: lease && this.#engine.isHeld(lease) ? 'running' : 'interrupted' }
+    return { ...known, status: lease && this.#engine.isHeld(lease) ? 'running' : 'interrupted' }
   }
 
   agents(run_id: string): Promise<AgentRow[]> {
@@ -308,9 +328,12 @@ class LocalRetinue implements Retinue {
   }
 
   async close(): Promise<void> {
-    await this.#engine.close()
-    await this.#reach.close()
-    await this.store.close()
+    try {
+      await this.#engine.close()
+      await this.#reach.close()
+    } finally {
+      await this.store.close()
+    }
   }
 }
 

@@ -8,9 +8,9 @@ export type SecretSources = {
 
 /** Names that say so. `AWS_` and the like hold more than secrets: those are told apart by what comes after. */
 const SECRET_NAME =
-  /(?:^|_)(?:API_?KEY|APIKEY|TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|PRIVATE_?KEY|ACCESS_?KEY|CREDENTIALS?|PAT)(?:$|_)|PASSWORD|SECRET|ACCESS_?KEY|^AWS_/i
+  /(?:^|_)(?:API_?KEY|APIKEY|TOKEN|SECRET|PASSW(?:OR)?D|PASSPHRASE|PRIVATE_?KEY|ACCESS_?KEY|CREDENTIALS?|PAT|PASS|AUTH)(?:$|_)|(?:^|_)KEY$|PASSWORD|SECRET|ACCESS_?KEY|^AWS_/i
 const HARMLESS_NAME =
-  /_(?:REGION|PROFILE|FILE|PATH|DIR|OUTPUT|PAGER|ENDPOINT|ENDPOINT_URL|ENV|HOST|PORT|USER|NAME|TYPE|LENGTH|LIMIT|TTL|COUNT|EXPIRY|EXPIRES_IN|MAX_ATTEMPTS|RETRY_MODE|ACCOUNT_ID|ROLE_ARN|SESSION_NAME)$|^AWS_(?:SDK|EC2|STS|S3|USE|DEFAULT)_/i
+  /PUBLIC_?KEY$|_(?:SOCK|METHOD|MODE|URL|REGION|PROFILE|FILE|PATH|DIR|OUTPUT|PAGER|ENDPOINT|ENDPOINT_URL|ENV|HOST|PORT|USER|NAME|TYPE|LENGTH|LIMIT|TTL|COUNT|EXPIRY|EXPIRES_IN|MAX_ATTEMPTS|RETRY_MODE|ACCOUNT_ID|ROLE_ARN|SESSION_NAME)$|^AWS_(?:SDK|EC2|STS|S3|USE|DEFAULT)_/i
 
 /** The secrets in an environment: those that are named, those that look like it, and passwords in addresses. */
 export function findSecrets({ env, named = [] }: SecretSources): Secret[] {
@@ -51,11 +51,14 @@ function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name) && !HARMLESS_NAME.test(name)
 }
 
+const ORDINARY_NAMES = ['USER', 'LOGNAME', 'HOME', 'PWD', 'HOSTNAME', 'HOST', 'SHELL', 'LANG', 'TERM', 'EDITOR', 'TZ']
+
 /** What is the value of an ordinary variable too cannot be kept secret: the name of the user, the host. */
 function harmlessValues(env: SecretSources['env'], named: readonly string[]): Set<string> {
   const values = new Set<string>()
-  for (const [name, value] of Object.entries(env)) {
-    if (value !== undefined && !SECRET_NAME.test(name) && !named.includes(name)) values.add(value)
+  for (const name of ORDINARY_NAMES) {
+    const value = env[name]
+    if (value !== undefined && !named.includes(name)) values.add(value)
   }
   return values
 }

@@ -1,6 +1,8 @@
 import { type ListedServer, trustServer, untrustServer } from './control/index.js'
+import { createRedactor } from './domain/index.js'
 import { RetinueError } from './errors.js'
 import { type ProjectOptions, readProject } from './project.js'
+import { secretsOfServer } from './sources.js'
 import { connectServers, type McpConnections, type McpServerSettings } from './tools/index.js'
 import { VERSION } from './version.js'
 
@@ -9,6 +11,8 @@ export type ProjectServers = {
   /** What is wrong with a file, with file and key. */
   problems: string[]
   notes: string[]
+  /** A server as it may be shown: without the keys that somebody wrote into its settings. */
+  shown: (server: ListedServer<McpServerSettings>) => ListedServer<McpServerSettings>
   /** Lets a server of a project file start from now on, exactly as it is written now. False when it could already. */
   trust: (name: string) => Promise<boolean>
   /** False when nothing had been said about it. */
@@ -37,6 +41,7 @@ export async function openServers(options: ProjectOptions): Promise<ProjectServe
     servers,
     problems,
     notes,
+    shown: (server) => createRedactor(secretsOfServer(server)).redactAll(server),
     trust: async (name) => {
       const server = named(name)
       if (server.from === 'user') return false

@@ -55,17 +55,14 @@ export function configuredSecrets(
   servers: readonly ListedServer<McpServerSettings>[],
   env: Env,
 ): Secret[] {
-  const sent = [
-    ...Object.entries(providers).map(([name, { headers = {} }]) => ({ where: `provider ${name}`, headers })),
-    ...servers.map(({ name, settings }) => ({ where: `mcp ${name}`, headers: settings.headers ?? {} })),
-  ]
+  const sent = Object.entries(providers).map(([name, { headers = {} }]) => ({ where: `provider ${name}`, headers }))
   const written = servers.flatMap(({ settings }) => [settings.env ?? {}, settings.headers ?? {}])
   const used = written.flatMap(secretVariables)
   const keys = Object.values(providers).map(({ api_key_env }) => api_key_env)
   const named = [...used, ...keys, keyVariable(web.search)].filter((name) => typeof name === 'string')
   return [
     ...findSecrets({ env: only(env, named), named }),
-    ...servers.flatMap(({ settings }) => findSecrets({ env: withoutVariables(settings.env ?? {}) })),
+    ...servers.flatMap(secretsOfServer),
     ...sent.flatMap(({ where, headers }) => secretsInHeaders(where, headers)),
   ]
 }
@@ -77,4 +74,12 @@ function only(env: Env, names: readonly string[]): Env {
 /** What stands for a variable is no secret; the variable's value is. */
 function withoutVariables(values: Record<string, string>): Env {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => !value.includes('${')))
+}
+
+/** Keys that somebody wrote into the settings of a server. */
+export function secretsOfServer({ name, settings }: ListedServer<McpServerSettings>): Secret[] {
+  return [
+    ...findSecrets({ env: withoutVariables(settings.env ?? {}) }),
+    ...secretsInHeaders(`mcp ${name}`, withoutVariables(settings.headers ?? {}) as Record<string, string>),
+  ]
 }

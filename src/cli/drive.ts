@@ -1,7 +1,7 @@
 import type { Retinue, Run, RunResult, Watching } from '../index.js'
 import { EXIT, exitOfResult } from './exit.js'
 import { terminalPerson } from './person.js'
-import { scriptFile } from './script-file.js'
+import { openScriptFile } from './script-file.js'
 import { paintFor } from './style.js'
 import { RunView } from './view.js'
 
@@ -14,19 +14,37 @@ export type DriveOptions = {
   finished?: boolean
 }
 
+type Start = (watching: Watching) => Run
+
+/** Works a run in this process, shows it, and records it where that is asked for. */
+export async function drive(retinue: Retinue, options: DriveOptions, start: Start): Promise<number> {
+  if (options.record === undefined) return work(options, start)
+  const file = openScriptFile(options.record)
+  let run_id: string | null = null
+  let fault: string | null = null
+  let code: number
+  try {
+    code = await work(options, (watching) => {
+      const run = start(watching)
+      run_id = run.run_id
+      return run
+    })
+  } finally {
+    // Also of a run that failed or was left: what there is of it. Its own failure is what the exit code tells.
+    fault = await file.finish(retinue, run_id)
+    if (fault !== null) process.stderr.write(`retinue: ${fault}\n`)
+  }
+  return fault !== null && code === EXIT.ok ? EXIT.failed : code
+}
+
 /**
- * Works a run in this process and shows it. stdout carries the answer (or JSON) and nothing else, unless it is a
+ * stdout carries the answer (or JSON) and nothing else, unless it is a
  * terminal with somebody in front of it; everything else goes to stderr.
  */
-export async function drive(
-  retinue: Retinue,
-  options: DriveOptions,
-  start: (watching: Watching) => Run,
-): Promise<number> {
+async function work(options: DriveOptions, start: Start): Promise<number> {
   const { stdout, stderr } = process
   const text = options.outputFormat === 'text'
   const quiet = isQuiet(options)
-  const record = options.record === undefined ? null : scriptFile(options.record)
   const streams = text && !quiet && stdout.isTTY === true && !options.finished
   const view = new RunView(streams ? stdout : stderr, paintFor(streams ? stdout : stderr, process.env))
   const asks = canAsk(options)
@@ -55,8 +73,6 @@ export async function drive(
     return EXIT.terminated
   } finally {
     signals.off()
-    // Also of a run that failed or was left: what there is of it.
-    if (record !== null) await record(retinue, run.run_id)
   }
 }
 

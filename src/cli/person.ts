@@ -5,8 +5,8 @@ import type { RunView } from './view.js'
 /** The person at this terminal. Esc means no; Ctrl-C means the same as ever. */
 export function terminalPerson(view: RunView): Person {
   return {
-    permit: (question, signal) => passingInterrupts(() => permit(question, signal)),
-    answer: (question, signal) => passingInterrupts(() => answer(question, signal)),
+    permit: (question, signal) => prompting(signal, (asking) => permit(question, asking)),
+    answer: (question, signal) => prompting(signal, (asking) => answer(question, asking)),
   }
 
   async function permit(question: Question, signal: AbortSignal): Promise<PersonAnswer> {
@@ -25,7 +25,6 @@ export function terminalPerson(view: RunView): Person {
       output: process.stderr,
       signal,
     })
-    if (signal.aborted) return { answer: 'deny', grant: null, by: 'nobody', note: 'the run was cancelled first' }
     const by = 'person'
     if (choice === 'once') return { answer: 'allow', grant: null, by, note: null }
     if (choice === 'run') return { answer: 'allow', grant, by, note: null }
@@ -51,16 +50,25 @@ export function terminalPerson(view: RunView): Person {
   }
 }
 
-/** A prompt reads keys raw, so that Ctrl-C is no signal any more; it is made one again. */
-async function passingInterrupts<T>(prompt: () => Promise<T>): Promise<T> {
+/**
+ * A prompt reads keys raw, so that Ctrl-C is no signal any more; it is made one again. Ctrl-D, which would end the input
+ * and leave the question open for ever, means no. Each prompt has a signal of its own: it leaves listeners behind.
+ */
+async function prompting<T>(signal: AbortSignal, prompt: (asking: AbortSignal) => Promise<T>): Promise<T> {
+  const asking = new AbortController()
+  const stop = () => asking.abort()
   const listen = (keys: Buffer | string) => {
     if (keys.includes('\u0003')) process.emit('SIGINT')
+    if (keys.includes('\u0004')) stop()
   }
+  signal.addEventListener('abort', stop)
+  if (signal.aborted) stop()
   process.stdin.on('data', listen)
   try {
-    return await prompt()
+    return await prompt(asking.signal)
   } finally {
     process.stdin.off('data', listen)
+    signal.removeEventListener('abort', stop)
   }
 }
 

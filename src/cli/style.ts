@@ -60,9 +60,3 @@ export function cost(usd: number | null): string {
   if (usd > 0 && usd < 0.0001) return 'less than $0.0001'
   return `$${usd === 0 || usd >= 1 ? usd.toFixed(2) : usd.toPrecision(2)}`
 }
-
-/** Of a run, where some calls may have a price and others not. */
-export function costOf({ cost_usd, unpriced_calls }: { cost_usd: number; unpriced_calls: number }): string {
-  if (unpriced_calls === 0) return cost(cost_usd)
-  return cost_usd > 0 ? `${cost(cost_usd)} and calls of unknown cost` : cost(null)
-}

@@ -13,6 +13,8 @@ export class RunView {
   constructor(
     private readonly out: Out,
     private readonly paint: Paint,
+    /** The run is worked on by another process. */
+    private readonly elsewhere = false,
   ) {}
 
   delta(delta: Delta): void {
@@ -46,17 +48,20 @@ export class RunView {
       }
       case 'tool.refused':
         return `${red('✗')} ${event.data.tool} ${line(event.data.summary)} ${red('refused')}: ${line(firstLine(event.data.content))}`
-      case 'run.created': {
-        const { sandbox, notes } = event.data
-        const lines = [...(sandbox.kind === 'none' ? [sandbox.reason] : []), ...notes]
-        return lines.length > 0 ? lines.map((note) => `${yellow('!')} ${line(note)}`).join('\n') : null
-      }
+      case 'run.created':
+        return this.#degraded(event.data)
       case 'model.responded':
         return event.data.fell_over.length > 0 ? dim(`  ${line(fellOver(event.data))}`) : null
+      case 'agent.resumed': {
+        const degraded = this.#degraded(event.data)
+        return `${yellow('!')} ${line(summarize(event))}${degraded === null ? '' : `\n${degraded}`}`
+      }
+      case 'permission.asked':
+        // At the terminal that asks, the question itself is what is seen.
+        return this.elsewhere ? `${yellow('?')} waits for a person: ${line(event.data.summary)}` : null
       case 'model.requested':
         return event.data.attempt > 1 ? dim(`  trying again, attempt ${event.data.attempt}`) : null
       case 'model.failed':
-      case 'agent.resumed':
       case 'context.masked':
       case 'context.summarized':
       case 'budget.exceeded':
@@ -65,6 +70,12 @@ export class RunView {
       default:
         return null
     }
+  }
+
+  /** What there is less of than one might expect. */
+  #degraded({ sandbox, notes }: { sandbox: { kind: string; reason: string }; notes: string[] }): string | null {
+    const said = [...(sandbox.kind === 'none' ? [sandbox.reason] : []), ...notes]
+    return said.length > 0 ? said.map((note) => `${this.paint.yellow('!')} ${line(note)}`).join('\n') : null
   }
 
   /** The last lines: what it came to, what it cost, and where to look. */

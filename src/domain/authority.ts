@@ -127,7 +127,8 @@ const UNFENCED = 'there is no sandbox here: it would run with all the rights you
 /** A rule in a file is nobody's yes to a command with all of a person's rights; only a person's own answer is. */
 function unfenced(verdict: Verdict): Verdict {
   if (verdict.decision === 'allow') return { decision: 'ask', reason: UNFENCED, rule: 'sandbox', by: 'mode' }
-  return verdict.decision === 'ask' ? { ...verdict, reason: `${verdict.reason}; ${UNFENCED}` } : verdict
+  if (verdict.decision === 'deny') return verdict
+  return { ...verdict, reason: verdict.by === 'mode' ? UNFENCED : `${verdict.reason}; ${UNFENCED}` }
 }
 
 function judge(layer: RuleLayer, call: Call): Verdict {
@@ -140,14 +141,19 @@ function judge(layer: RuleLayer, call: Call): Verdict {
   const beside = riders(call)
     .map((subject) => strictestRule(layer, subject))
     .filter((verdict) => verdict !== null && verdict.decision !== 'allow') as Verdict[]
-  return [...(lead && onlyRiders(call) ? [lead] : own), ...beside, ...readingRules(layer, call)].reduce(narrowerVerdict)
+  return [...(lead && onlyRiders(call) ? [lead] : own), ...beside, ...kindredRules(layer, call)].reduce(narrowerVerdict)
 }
 
-/** A file that read_file may not read is not to be read by another tool either. */
-function readingRules(layer: RuleLayer, call: Call): Verdict[] {
-  return call.paths
-    .filter(({ access }) => access === 'read')
-    .map(({ path }) => strictestRule(layer, { tool: 'read_file', path }))
+/** What a rule keeps from one tool, no other tool does in its place: reading a file, writing one, running a command. */
+function kindredRules(layer: RuleLayer, call: Call): Verdict[] {
+  const at = (access: Access) => call.paths.filter((path) => path.access === access)
+  const subjects: Subject[] = at('read').map(({ path }) => ({ tool: 'read_file', path }))
+  if (call.tool === 'edit_file') subjects.push(...at('write').map(({ path }) => ({ tool: 'write_file', path })))
+  if (call.commands !== undefined && call.tool !== 'run_command') {
+    subjects.push(...(call.commands ?? [null]).map((command) => ({ tool: 'run_command', command })))
+  }
+  return subjects
+    .map((subject) => strictestRule(layer, subject, call.unclear))
     .filter((verdict) => verdict !== null && verdict.decision !== 'allow') as Verdict[]
 }
 
@@ -157,7 +163,7 @@ function strictestRule(layer: RuleLayer, subject: Subject, unclear?: string): Ve
     .map((rule): Verdict => {
       const text = formatRule(rule)
       const opaque = rule.pattern !== null && (subject.command === null || hides(subject))
-      const why = unclear ? ` (${unclear})` : ''
+      const why = unclear ? ` (${unclear})` : hides(subject) ? ' (it may run or write what cannot be seen)' : ''
       const reason = opaque ? `the command cannot be checked against the rule ${text}${why}` : `rule ${text}`
       return { decision: rule.decision, reason, rule: text, by: 'rule' }
     })
@@ -214,7 +220,8 @@ function modeVerdict(mode: Mode, call: Call): Verdict {
   if (call.effect === 'read' || mode === 'dangerous') return verdict('allow', `${mode} mode`)
   if (mode === 'plan' && call.effect !== 'fetch') return verdict('deny', 'plan mode changes nothing')
   if (mode === 'auto' && (call.effect === 'write' || call.sandboxed === true)) return verdict('allow', 'auto mode')
-  return verdict('ask', `${WHAT[call.effect]} ask in ${mode} mode`)
+  const what = call.server === undefined ? WHAT[call.effect] : WHAT.external
+  return verdict('ask', `${what} ask in ${mode} mode`)
 }
 
 const WHAT: Record<Effect, string> = {

@@ -91,6 +91,7 @@ export const DEFINITIONS = [
       epoch: z.int(),
       /** What stands around commands from here on. */
       sandbox: z.strictObject({ kind: z.string(), reason: z.string() }),
+      notes: z.array(z.string()),
       interrupted_request: z.string().nullable(),
       interrupted_calls: z.array(z.string()),
     }),

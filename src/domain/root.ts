@@ -143,26 +143,31 @@ export function unenforceable(contract: Contract, around: { sandboxed: boolean; 
   const faults: string[] = []
   const { permissions, workspace, execution, model } = contract
   const runs = permissions.allowed_tools.filter((tool) => RUNNING.includes(tool))
-  if (runs.length > 0 && !around.sandboxed) {
-    const remedy = `take ${runs.join(' and ')} away`
+  // In plan mode no command runs at all.
+  if (runs.length > 0 && !around.sandboxed && permissions.mode !== 'plan') {
+    const remedy = `install one (retinue doctor says how), or take ${runs.join(' and ')} away with permissions.tools`
     // In the other modes a person is asked before a command runs without a sandbox, and told so.
     if (permissions.network === 'none' || (permissions.network === 'tools' && permissions.mode === 'dangerous')) {
       faults.push(
-        `network: ${permissions.network} cannot be enforced on commands without a sandbox; ${remedy} or allow the network`,
+        `network: ${permissions.network} cannot be enforced on commands without a sandbox: ${remedy}, or allow the network`,
       )
     }
     const narrowed = [...permissions.read_paths, ...permissions.write_paths].some((layer) => !layer.includes('**'))
     if (narrowed && permissions.mode === 'dangerous') {
       faults.push(
-        `read_paths and write_paths cannot be enforced on commands in dangerous mode without a sandbox; ${remedy} or use another mode`,
+        `read_paths and write_paths cannot be enforced on commands in dangerous mode without a sandbox: ${remedy}, or use another mode`,
       )
     }
   }
   if (workspace.isolation !== 'shared') faults.push(`workspace isolation ${workspace.isolation} is not available`)
   if (permissions.can_spawn_children) faults.push('delegation is not available')
   if (execution.budget.cost_usd !== null && !around.priced) {
+    const remedy =
+      model.provider === 'pool'
+        ? 'each of its members needs one'
+        : `or set providers.${model.provider}.prices in the configuration`
     faults.push(
-      `cost_usd cannot be enforced: the price of ${model.provider}/${model.model} is not known; leave it out, or set providers.${model.provider}.prices in the configuration`,
+      `cost_usd cannot be enforced: the price of ${model.provider}/${model.model} is not known; leave the limit out, ${remedy}`,
     )
   }
   return faults

@@ -58,6 +58,6 @@ export function ruleMatches(rule: Rule, subject: Subject): boolean {
   return subject.path !== undefined && matchesGlob(rule.pattern, subject.path)
 }
 
-function matchesName(pattern: string, name: string): boolean {
+export function matchesName(pattern: string, name: string): boolean {
   return pattern === name || (pattern.includes('*') && matchesWord(pattern, name))
 }

@@ -1,5 +1,6 @@
 import type { Fault, GitFault, Processes } from './host.js'
 import { fault } from './paths.js'
+import type { OwnPrograms } from './programs.js'
 
 /**
  * Everything in a configuration that would run a program, open an editor, sign, fetch, or change how the output
@@ -52,7 +53,7 @@ export type GitRun = { ok: true; stdout: string; exit_code: number; whole: boole
 /** The git command in one folder, with the git directory named once it is known. */
 export class GitCommand {
   constructor(
-    private readonly processes: Processes,
+    private readonly machine: { processes: Processes; programs: OwnPrograms },
     private readonly cwd: string,
     private readonly repository?: { git_dir: string; work_tree: string },
   ) {}
@@ -61,10 +62,13 @@ export class GitCommand {
     const where = this.repository
       ? [`--git-dir=${this.repository.git_dir}`, `--work-tree=${this.repository.work_tree}`]
       : []
-    const result = await this.processes.run({
-      command: ['git', ...where, ...SETTINGS, ...args],
+    const { processes, programs } = this.machine
+    const git = programs.find('git')
+    if (git === null) return fault('git_missing', 'git is not installed, or not on the PATH')
+    const result = await processes.run({
+      command: [git, ...where, ...SETTINGS, ...args],
       cwd: this.cwd,
-      env: { ...ENVIRONMENT, ...options.env },
+      env: { PATH: programs.path(), ...ENVIRONMENT, ...options.env },
       stdin: options.stdin ?? '',
       timeout_ms: TIMEOUT_MS,
       max_output_bytes: MAX_OUTPUT,

@@ -2,26 +2,31 @@ import { existsSync } from 'node:fs'
 import { realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isProtected } from '../domain/index.js'
-import { commandEnvironment } from './environment.js'
 import { GitCommand } from './git-command.js'
 import type { Git, Processes } from './host.js'
-import { findProgram } from './launch.js'
 import type { Locks } from './locks.js'
 import { fault, isInside, relativeTo } from './paths.js'
+import type { OwnPrograms } from './programs.js'
 import { createRepository } from './repository.js'
 
-export function createGit(processes: Processes, locks: Locks): Git {
+type Machine = { processes: Processes; programs: OwnPrograms; locks: Locks }
+
+export function createGit(machine: Machine): Git {
+  const { programs } = machine
   return {
     async open(folder) {
       const root = await realpath(folder).catch(() => null)
       if (root === null) return fault('not_a_repository', `${folder} does not exist`)
       // Most calls for a folder without a repository end here, without a process.
-      if (!hasRepositoryAbove(root)) return fault('not_a_repository', `${folder} is in no git repository`)
-      if (findProgram('git', { cwd: root, path: commandEnvironment().PATH ?? '' }) === null) {
+      const top = topOf(root)
+      if (top === null) return fault('not_a_repository', `${folder} is in no git repository`)
+      programs.avoid(root)
+      programs.avoid(top)
+      if (programs.find('git') === null) {
         return fault('git_missing', 'git is not installed, or not on the PATH')
       }
       // The only time that git may look for the repository itself, and the only time that a `.git` file is followed.
-      const command = new GitCommand(processes, root)
+      const command = new GitCommand(machine, root)
       const found = await command.run(['rev-parse', '--absolute-git-dir', '--show-toplevel'])
       if (!found.ok) return fault('not_a_repository', `${folder} is in no work tree of git: ${found.message}`)
       const [git_dir = '', work_tree = ''] = found.stdout.split('\n')
@@ -34,13 +39,14 @@ export function createGit(processes: Processes, locks: Locks): Git {
           `${git_dir} is in the workspace and not in .git, so it is not taken for a repository`,
         )
       }
-      return { ok: true, repository: createRepository({ processes, locks, git_dir, work_tree, folder: root }) }
+      return { ok: true, repository: createRepository({ ...machine, git_dir, work_tree, folder: root }) }
     },
   }
 }
 
-function hasRepositoryAbove(folder: string): boolean {
-  if (existsSync(join(folder, '.git'))) return true
+/** The nearest folder from here upwards that has a `.git`. */
+function topOf(folder: string): string | null {
+  if (existsSync(join(folder, '.git'))) return folder
   const parent = dirname(folder)
-  return parent !== folder && hasRepositoryAbove(parent)
+  return parent === folder ? null : topOf(parent)
 }

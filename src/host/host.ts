@@ -123,6 +123,8 @@ export type Fence = {
   read_paths: readonly (readonly string[])[]
   /** Globs of what is hidden whatever the layers say. */
   hidden: readonly string[]
+  /** Globs of what is never writable, whatever `write_paths` say. */
+  read_only?: readonly string[]
   network: boolean
 }
 
@@ -190,6 +192,8 @@ export interface Server {
 
 export interface Servers {
   start(spec: ServerSpec): Promise<{ ok: true; server: Server } | { ok: false; message: string }>
+  /** The files inside a folder (absolute and real) that a command names, by path, each with a digest of its content. */
+  namedFiles(spec: ServerSpec, root: string): Promise<Record<string, string>>
 }
 
 export type HttpFault =
@@ -214,9 +218,9 @@ export type HttpRequest = {
 }
 
 /**
- * HTTP for tools. Every address is checked when it is connected to, also after redirects. A redirect within the host is
- * followed; one to another host is itself the answer, for the caller to decide about. A body longer than `max_bytes` is
- * cut there and marked as truncated. Never rejects.
+ * HTTP for tools. Every address is checked when it is connected to, also after redirects. A redirect is followed where
+ * host and path stay the same (to https, to a slash at the end, to another query); any other is itself the answer, for
+ * the caller to decide about. A body longer than `max_bytes` is cut there and marked as truncated. Never rejects.
  */
 export interface Http {
   fetch(

@@ -43,11 +43,18 @@ export function isListed(target: Target, list: readonly string[]): boolean {
   })
 }
 
-/** The same host under the same port. From http to https counts as the same, the other way does not. */
-export function isSameHost(from: Target, to: Target): boolean {
-  if (from.host !== to.host) return false
+/**
+ * The same host, port and path, which is what rules are about. From http to https counts as the same, the other way does
+ * not; a slash at the end of the path makes no difference.
+ */
+export function isSamePlace(from: Target, to: Target): boolean {
+  if (from.host !== to.host || pathOf(from) !== pathOf(to)) return false
   if (from.secure === to.secure) return from.port === to.port
   return to.secure && from.port === 80 && to.port === 443
+}
+
+function pathOf({ url }: Target): string {
+  return url.pathname.replace(/\/$/, '')
 }
 
 function shown(text: string): string {

@@ -5,7 +5,7 @@ import { isIP } from 'node:net'
 import type { Fault, Http, HttpFault, HttpRequest } from './host.js'
 import { type AddressCheck, refuseNotPublic } from './http-address.js'
 import { ACCEPTED_ENCODINGS, readBody } from './http-body.js'
-import { isListed, isSameHost, readTarget, type Target } from './http-url.js'
+import { isListed, isSamePlace, readTarget, type Target } from './http-url.js'
 import { fault } from './paths.js'
 
 export type HttpOptions = {
@@ -98,12 +98,12 @@ export function createHttp({ resolve = systemResolve, refuse = refuseNotPublic }
 
 type Addresses = { ok: true; addresses: string[] } | Fault<HttpFault>
 
-/** Where a redirect leads, if it is to be followed. One to another host is the caller's to decide about. */
+/** Where a redirect leads, if it is to be followed. One to another place is the caller's to decide about. */
 function nextHop(hop: Hop, answer: Extract<Answer, { ok: true }>): Hop | null {
   const { location } = answer.headers
   if (![301, 302, 303, 307, 308].includes(answer.status) || location === undefined) return null
   const next = readTarget(location, hop.target.url.href)
-  if (!next.ok || !isSameHost(hop.target, next.target)) return null
+  if (!next.ok || !isSamePlace(hop.target, next.target)) return null
   const again = answer.status === 307 || answer.status === 308
   return again ? { ...hop, target: next.target } : { target: next.target, method: 'GET', body: undefined }
 }

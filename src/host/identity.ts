@@ -62,7 +62,8 @@ export function psStartTimes(): StartTimes {
       try {
         const line = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
           encoding: 'utf8',
-          env: { PATH: process.env.PATH, LC_ALL: 'C' },
+          // Not by the PATH of the person, in which a folder of the project may come first.
+          env: { PATH: '/bin:/usr/bin', LC_ALL: 'C' },
           stdio: ['ignore', 'pipe', 'ignore'],
         }).trim()
         const started = Date.parse(line.replace(/^\S+\s+/, '')) / 1000

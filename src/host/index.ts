@@ -9,7 +9,9 @@ import { createIdentity } from './identity.js'
 import { Locks } from './locks.js'
 import { writePrivate } from './private-file.js'
 import { createProcesses } from './processes.js'
+import { OwnPrograms } from './programs.js'
 import { readTextIfAny } from './read-text.js'
+import { sweepNames } from './sandbox/held-names.js'
 import { createServers } from './servers.js'
 import { openWorkspace } from './workspace.js'
 
@@ -17,7 +19,8 @@ export type * from './host.js'
 
 /** The machine that this process runs on. */
 export function createHost(): Host {
-  const processes = createProcesses()
+  const programs = new OwnPrograms()
+  const processes = createProcesses({ programs })
   const locks = new Locks()
   const hold = holdFor(process.platform)
   let facts: Promise<HostFacts> | null = null
@@ -26,14 +29,19 @@ export function createHost(): Host {
     identity: createIdentity(),
     home: homedir(),
     processes,
-    servers: createServers(),
+    servers: createServers(programs),
     http: createHttp(),
-    workspace: (root) => openWorkspace(root, hold, locks),
-    git: createGit(processes, locks),
+    workspace: async (root) => {
+      const workspace = await openWorkspace(root, hold, locks)
+      programs.avoid(workspace.root)
+      sweepNames(workspace.root)
+      return workspace
+    },
+    git: createGit({ processes, locks, programs }),
     readText: readTextIfAny,
     writePrivate,
     facts: () => {
-      facts ??= gatherFacts(processes)
+      facts ??= gatherFacts(processes, programs)
       return facts
     },
   }

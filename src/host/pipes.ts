@@ -5,6 +5,8 @@ import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { commandEnvironment } from './environment.js'
+import type { OwnPrograms } from './programs.js'
 
 /** Two ends of a pipe, as file descriptors. Whoever takes it closes both. */
 export type Pipe = { read: number; write: number }
@@ -18,6 +20,8 @@ const BATCH = 16
 export class Pipes {
   readonly #spare: Pipe[] = []
   #filling: Promise<boolean> | null = null
+
+  constructor(private readonly programs: OwnPrograms) {}
 
   /** null where no pipes can be made. */
   async take(): Promise<Pipe | null> {
@@ -36,11 +40,13 @@ export class Pipes {
   }
 
   async #fill(): Promise<boolean> {
+    const mkfifo = this.programs.find('mkfifo', { usual_first: true })
+    if (mkfifo === null) return false
     let folder: string | null = null
     try {
       folder = await mkdtemp(join(tmpdir(), 'retinue-pipes-'))
       const paths = Array.from({ length: BATCH }, (_, i) => join(folder ?? '', String(i)))
-      await promisify(execFile)('mkfifo', ['-m', '600', ...paths])
+      await promisify(execFile)(mkfifo, ['-m', '600', ...paths], { env: commandEnvironment() })
       for (const path of paths) this.#spare.push(openPipe(path))
       return true
     } catch {

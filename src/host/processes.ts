@@ -11,6 +11,7 @@ import { inheritedDescriptors } from './inherited.js'
 import { argvOf, FILTER_FD, fenced, findProgram, type Launch, leashed, START_FD } from './launch.js'
 import { Leash } from './leash.js'
 import { closePipe, type Pipe, Pipes, readPipe } from './pipes.js'
+import { OwnPrograms } from './programs.js'
 import { Fences, type Raised } from './sandbox/fences.js'
 import { fenceStands, notStanding } from './sandbox/handshake.js'
 
@@ -32,11 +33,13 @@ type Groups = { outer: number; inner: number | null }
 /** What commands share is kept ready between them, but not for ever: a host that nobody uses holds nothing. */
 const IDLE_MS = 10_000
 
-export function createProcesses(idle_ms = IDLE_MS): Processes {
+type Options = { idle_ms?: number; programs?: OwnPrograms }
+
+export function createProcesses({ idle_ms = IDLE_MS, programs = new OwnPrograms() }: Options = {}): Processes {
   const shared: Shared = {
-    pipes: new Pipes(),
+    pipes: new Pipes(programs),
     leash: new Leash(),
-    fences: new Fences(),
+    fences: new Fences(programs),
     inherited: inheritedDescriptors(),
   }
   let running = 0
@@ -84,14 +87,23 @@ async function runOne(spec: CommandSpec, shared: Shared): Promise<CommandResult>
 const MAX_TRIES = 5
 
 async function runFenced(fence: Fence, ready: Ready, spec: CommandSpec, shared: Shared): Promise<Outcome> {
+  // The time that the fence takes is part of the command's.
+  const end = performance.now() + spec.timeout_ms
+  const late = AbortSignal.timeout(asTimer(spec.timeout_ms))
+  const stop = spec.signal ? AbortSignal.any([late, spec.signal]) : late
   for (let tries = 1; ; tries++) {
-    const raised = await shared.fences.raise(fence, spec.cwd, ready.env).catch((error: Error) => failed(error.message))
+    const raised = await shared.fences
+      .raise(fence, { cwd: spec.cwd, env: ready.env, signal: stop })
+      .catch((error: Error) => failed(error.message))
     if (!('ok' in raised)) return raised
-    if (!raised.ok) return failed(raised.message)
+    if (!raised.ok) {
+      return raised.stopped ? { status: spec.signal?.aborted ? 'aborted' : 'timeout' } : failed(raised.message)
+    }
     try {
-      const outcome = await runOnce({ ...fenced(ready.argv, raised), env: raised.env }, raised, spec, shared)
+      const left = { ...spec, timeout_ms: end - performance.now() }
+      const outcome = await runOnce({ ...fenced(ready.argv, raised), env: raised.env }, raised, left, shared)
       if (!('again' in outcome)) return outcome
-      if (tries >= (outcome.again === 'changed' ? MAX_TRIES : 3)) return failed(outcome.message ?? '')
+      if (tries >= MAX_TRIES) return failed(outcome.message ?? '')
       if (outcome.again === 'broken') shared.fences.forget()
     } finally {
       raised.release()
@@ -222,6 +234,10 @@ function signalAll({ outer, inner }: Groups, signal: NodeJS.Signals): void {
   if (inner !== null) signalGroup(inner, signal)
 }
 
+function asTimer(ms: number): number {
+  return Math.floor(Math.min(Math.max(ms, 0), LONGEST_TIMER_MS))
+}
+
 /** Waits for the command's own end, and brings it about when the time is up or nobody wants it any more. */
 function settle(
   child: ChildProcess,
@@ -248,7 +264,7 @@ function settle(
       signal?.removeEventListener('abort', onAbort)
       resolve({ ending, stopped })
     }
-    timer = setTimeout(() => stop('timeout'), Math.min(Math.max(timeout_ms, 0), LONGEST_TIMER_MS))
+    timer = setTimeout(() => stop('timeout'), asTimer(timeout_ms))
     signal?.addEventListener('abort', onAbort)
     child.once('exit', (code, signalName) => done({ code, signal: signalName }))
     // After it has started, an error only says that a signal could not be sent.

@@ -5,9 +5,11 @@ import { GitCommand, type GitRun, LITERAL, NOT_BELOW } from './git-command.js'
 import type { Fault, GitFault, GitResult, Processes, Repository } from './host.js'
 import type { Locks } from './locks.js'
 import { fault, isInside, relativeTo, TEMPORARY } from './paths.js'
+import type { OwnPrograms } from './programs.js'
 
 export type RepositoryParts = {
   processes: Processes
+  programs: OwnPrograms
   locks: Locks
   git_dir: string
   work_tree: string
@@ -30,7 +32,7 @@ const DIFF = [
 
 export function createRepository(parts: RepositoryParts): Repository {
   const { processes, locks, git_dir, work_tree, folder } = parts
-  const git = new GitCommand(processes, folder, { git_dir, work_tree })
+  const git = new GitCommand(parts, folder, { git_dir, work_tree })
 
   /** git would also take the name of a blob, and show a file that no path was given for. */
   async function notCommits(ref: string | undefined) {
@@ -104,7 +106,7 @@ export function createRepository(parts: RepositoryParts): Repository {
       const wrong = wrongPath(paths)
       if (wrong) return wrong
       const inTree = (paths ?? ['.']).map((path) => relativeTo(work_tree, resolve(folder, path)))
-      const fromTop = new GitCommand(processes, work_tree, { git_dir, work_tree })
+      const fromTop = new GitCommand(parts, work_tree, { git_dir, work_tree })
       // Two commits at once would find each other's lock on the index.
       const what = { message, paths: inTree, named: paths !== undefined, check: check ?? null }
       return locks.run(git_dir, () => commitPaths(fromTop, git_dir, what))

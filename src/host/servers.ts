@@ -10,6 +10,8 @@ import { findProgram, leashed, START_FD } from './launch.js'
 import { Leash } from './leash.js'
 import { BoundedBytes } from './output.js'
 import { closePipe, type Pipe, Pipes, readPipe } from './pipes.js'
+import { OwnPrograms } from './programs.js'
+import { namedFiles } from './server-files.js'
 
 /** Between asking a server to end and ending it. */
 const GRACE_MS = 500
@@ -21,8 +23,8 @@ const STDERR_BYTES = 16 * 1024
 type Ending = { code: number | null; signal: string | null }
 type Failed = { ok: false; message: string }
 
-export function createServers(): Servers {
-  const pipes = new Pipes()
+export function createServers(programs = new OwnPrograms()): Servers {
+  const pipes = new Pipes(programs)
   const leash = new Leash()
   let running = 0
   const left = () => {
@@ -38,6 +40,7 @@ export function createServers(): Servers {
       else started.server.ended.then(left)
       return started
     },
+    namedFiles,
   }
 }
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { copyFile, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { GitCommand } from './git-command.js'
 import { readObjects } from './git-objects.js'
 import type { CommitCheck, Fault, GitFault, GitResult } from './host.js'
+import { createIdentity } from './identity.js'
 import { fault } from './paths.js'
 
 /** A file as it is before and after the commit. An id of zeros: it is not there. */
@@ -13,6 +14,11 @@ type Version = { mode: string; id: string }
 const NO_MODE = '000000'
 /** Repositories below: what is in them is theirs. */
 const LINK_MODE = '160000'
+
+const PREFIX = 'retinue-commit-'
+const OWNER = 'owner'
+/** No commit takes that long. */
+const ABANDONED_MS = 3_600_000
 
 /**
  * A commit in the making, with an index and new objects of its own: until it is made, nothing of it is in the
@@ -26,8 +32,10 @@ export async function openStaging(git: GitCommand, git_dir: string) {
   if (!shared.ok) return shared
   const objects = resolve(git_dir, shared.stdout.trim())
 
-  const folder = await mkdtemp(join(git_dir, 'retinue-commit-')).catch(() => null)
+  await removeAbandoned(git_dir)
+  const folder = await mkdtemp(join(git_dir, PREFIX)).catch(() => null)
   if (folder === null) return fault('failed', `${git_dir} cannot be written`)
+  await writeFile(join(folder, OWNER), createIdentity().owner)
   const index = join(folder, 'index')
   await mkdir(join(folder, 'objects'))
   const ownIndex = { GIT_INDEX_FILE: index }
@@ -134,6 +142,21 @@ export async function openStaging(git: GitCommand, git_dir: string) {
   }
 
   return { ok: true as const, add, check, commit, close: () => rm(folder, { recursive: true, force: true }) }
+}
+
+/** What was left behind by a process that was killed. */
+async function removeAbandoned(git_dir: string): Promise<void> {
+  const identity = createIdentity()
+  const names = await readdir(git_dir).catch(() => [])
+  for (const folder of names.filter((name) => name.startsWith(PREFIX)).map((name) => join(git_dir, name))) {
+    const owner = await readFile(join(folder, OWNER), 'utf8').catch(() => '')
+    const changed = await stat(folder).then(
+      (stats) => stats.mtimeMs,
+      () => Number.POSITIVE_INFINITY,
+    )
+    const isAbandoned = identity.isAlive(owner) === false || changed < Date.now() - ABANDONED_MS
+    if (isAbandoned) await rm(folder, { recursive: true, force: true }).catch(() => {})
+  }
 }
 
 /** `:before after id id status`, then the path. */

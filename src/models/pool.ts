@@ -96,8 +96,8 @@ function highest(prices: (((usage: Usage) => number) | undefined)[]): ((usage: U
 
 /** The same call, and whether anything of an answer has come. */
 function watched(options: GenerateOptions): { options: GenerateOptions; began: () => boolean } {
-  const { onDelta, onBegin } = options
-  if (!onDelta) return { options, began: () => false }
+  // Streamed also where nobody watches: fetched whole, a member that says nothing looks like one that thinks.
+  const { onDelta = () => {}, onBegin } = options
   let begun = false
   const begin = () => {
     begun = true

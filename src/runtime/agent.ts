@@ -341,7 +341,10 @@ export class AgentLoop {
       },
       readOutput: (call_id) => this.#readOutput(call_id),
       askPerson: (question) => this.#pause(() => askQuestion(place.person, question, this.#stop.signal)),
-      onProgress: (text) => this.#show({ type: 'progress', agent_id, text: progress.push(text) }),
+      onProgress: (text) => {
+        const shown = progress.push(text)
+        if (shown !== '') this.#show({ type: 'progress', agent_id, text: shown })
+      },
     }
   }
 

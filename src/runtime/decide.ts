@@ -151,7 +151,11 @@ function timeOut(memory: AgentMemory, around: Surroundings): Action {
 
 function exceed(memory: AgentMemory, limit: LimitName, spent = memory.ledger.spent[limit]): Action {
   const allowed = memory.contract.execution.budget[limit] as number
-  return { kind: 'exceed', exceeded: { limit, allowed, spent, message: exceededMessage(limit, allowed) } }
+  const message =
+    limit === 'cost_usd'
+      ? `The budget of ${allowed} USD has no room for another call: ${spent.toFixed(4)} USD are spent.`
+      : exceededMessage(limit, allowed)
+  return { kind: 'exceed', exceeded: { limit, allowed, spent, message } }
 }
 
 const WORDS: Record<LimitName, (allowed: number) => string> = {

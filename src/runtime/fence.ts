@@ -1,13 +1,19 @@
-import type { Authority } from '../domain/index.js'
+import { type Authority, matchesName } from '../domain/index.js'
 import type { Fence } from '../host/index.js'
 
 /** What stands around the commands of an agent: its contract, in terms that an operating system understands. */
 export function fenceOf(permissions: Authority, root: string): Fence {
   const { read_paths, write_paths, network } = permissions
-  // What read_file may not read, or only after a question, a command would read without one.
-  const hidden = permissions.rules
-    .flatMap((layer) => layer.rules)
-    .filter((rule) => rule.tool === 'read_file' && rule.decision !== 'allow')
-    .map((rule) => rule.pattern ?? '**')
-  return { root, read_paths, write_paths, hidden: [...new Set(hidden)], network: network === 'all' }
+  const rules = permissions.rules.flatMap((layer) => layer.rules).filter(({ decision }) => decision !== 'allow')
+  // What a tool may not do, or only after a question, a command would do without one.
+  const kept = (tool: string) => rules.filter((rule) => matchesName(rule.tool, tool)).map(({ pattern }) => pattern)
+  const globs = (patterns: (string | null)[]) => [...new Set(patterns.map((pattern) => pattern ?? '**'))]
+  return {
+    root,
+    read_paths,
+    write_paths,
+    hidden: globs(kept('read_file')),
+    read_only: globs([...kept('write_file'), ...kept('edit_file')].filter((pattern) => pattern !== null)),
+    network: network === 'all',
+  }
 }

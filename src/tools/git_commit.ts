@@ -43,10 +43,11 @@ export const gitCommit = defineTool({
     }
     const { redactor } = context
     const inMessage = redactor.findIn(args.message)
-    if (inMessage.length > 0) return { ok: false, content: `${REFUSED}\nthe message: ${inMessage.join(', ')}` }
+    if (inMessage.length > 0)
+      return { ok: false, content: `${REFUSED}\nthe message: the secret ${inMessage.join(', ')}` }
     const paths = pathsForGit(plan)
-    const check = redactor.names.length > 0 ? { check: checkFor(redactor) } : {}
-    const done = await repository.commit({ message: args.message, ...(paths ? { paths } : {}), ...check })
+    const check = checkFor(redactor, context.mayRead)
+    const done = await repository.commit({ message: args.message, ...(paths ? { paths } : {}), check })
     if (!done.ok) return { ok: false, content: done.code === 'refused' ? `${REFUSED}\n${done.message}` : done.message }
     return { ok: true, content: `committed ${done.commit}\n${done.summary}`.trimEnd() }
   },
@@ -56,10 +57,10 @@ export const gitCommit = defineTool({
   },
 })
 
-const REFUSED = 'Nothing was committed: there are secrets in what would be. Take them out, then commit again.'
+const REFUSED = 'Nothing was committed. Leave this out, then commit again:'
 
-/** Looks for secrets in the name and the content of a file that is going to be committed. */
-function checkFor(redactor: Redactor): CommitCheck {
+/** What must not get into a commit: secrets, in a name or a content, and files that the agent may not read itself. */
+function checkFor(redactor: Redactor, mayRead: (path: string) => boolean): CommitCheck {
   return (path) => {
     const content = redactor.stream()
     return {
@@ -67,7 +68,8 @@ function checkFor(redactor: Redactor): CommitCheck {
       end() {
         content.end()
         const names = [...new Set([...redactor.findIn(path), ...content.found()])]
-        return names.length > 0 ? `${path}: ${names.join(', ')}` : null
+        if (names.length > 0) return `${path}: the secret ${names.join(', ')}`
+        return mayRead(path) ? null : `${path}: you may not read it`
       },
     }
   }

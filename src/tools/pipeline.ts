@@ -158,13 +158,20 @@ async function prepare(pipeline: Pipeline, call: PendingCall): Promise<Ready | R
   })
   const tool = pipeline.registry.get(name)
   if (!tool) {
-    const offered = pipeline.authority.allowed_tools.join(', ') || 'none'
+    const { allowed_tools } = pipeline.authority
+    if (name.startsWith('mcp__') && allowed_tools.includes(name)) {
+      return refused(
+        'unknown_tool',
+        `The MCP server of ${name} is not connected any more. Find another way, or finish.`,
+      )
+    }
+    const offered = allowed_tools.filter((known) => pipeline.registry.get(known)).join(', ') || 'none'
     return refused('unknown_tool', `There is no tool ${call.part.tool}. Tools: ${offered}.`)
   }
   const read = readArguments(tool, call.part.args)
   if (!read.ok) return refused('invalid_arguments', read.message)
-  const masked = tool.effect === 'write' ? pipeline.context.redactor.masksIn(JSON.stringify(read.args)) : []
-  if (masked.length > 0) return refused('invalid_arguments', destroys(masked))
+  const masked = pipeline.context.redactor.masksIn(JSON.stringify(read.args))
+  if (masked.length > 0) return refused('invalid_arguments', maskedArguments(tool, masked))
   const planned = await plan(tool, read.args, pipeline.context)
   if (!planned.ok) {
     const reveals: Call = { tool: name, effect: 'read', paths: planned.reveals ?? [] }
@@ -177,10 +184,12 @@ async function prepare(pipeline: Pipeline, call: PendingCall): Promise<Ready | R
   return { ok: true, call, tool, args: read.args, mended: read.mended, plan: planned.plan, subject, verdict }
 }
 
-/** What an agent saw without its secrets must not be written over what has them. */
-function destroys(names: readonly string[]): string {
-  const masks = names.map((name) => `[secret ${name}]`).join(', ')
-  return `The arguments have ${masks} in them, which stands for a value that you cannot see: writing it would destroy that value. Change only the text around it, with edit_file.`
+/** A mask means nothing to a file, a command or a search; written over what has the secret, it would destroy it. */
+function maskedArguments({ name }: Tool, names: readonly string[]): string {
+  const masks = names.map((secret) => `[secret ${secret}]`).join(', ')
+  const what = `The arguments have ${masks} in them, which stands for a value that you cannot see`
+  if (name !== 'write_file' && name !== 'edit_file') return `${what}: leave it out.`
+  return `${what}: writing it would destroy that value. Change only the text around it, with edit_file.`
 }
 
 async function plan(tool: Tool, args: ToolArguments, context: ToolContext): Promise<PlanResult> {
@@ -218,10 +227,11 @@ async function admit(pipeline: Pipeline, call: Ready): Promise<Ready | Refused> 
     return refused('budget', 'Not called: the budget of tool calls is used up.')
   }
   let { decision } = call.verdict
-  if (decision === 'ask' && call.verdict.by === 'mode' && covers(pipeline.grants(), call.subject)) decision = 'allow'
+  if (decision === 'ask' && isGrantable(call) && covers(pipeline.grants(), call.subject)) decision = 'allow'
   if (decision === 'deny') return refused('denied', `Not allowed: ${call.verdict.reason}.`)
   if (decision === 'ask') {
     const answer = await ask(pipeline, call)
+    if (!answer && pipeline.context.signal.aborted) return refused('denied', NOT_STARTED)
     if (!answer) {
       return refused(
         'denied',
@@ -239,13 +249,18 @@ async function admit(pipeline: Pipeline, call: Ready): Promise<Ready | Refused> 
   return call
 }
 
+/** A standing yes answers for the mode only: not for a rule that wants to be asked, nor for commands without a fence. */
+function isGrantable({ verdict, subject }: Ready): boolean {
+  return verdict.by === 'mode' && subject.sandboxed !== false
+}
+
 async function ask(pipeline: Pipeline, call: Ready): Promise<PersonAnswer | null> {
   const { call_id } = call.call.part
   const { summary } = call.plan
   const { reason } = call.verdict
   pipeline.record('permission.asked', { call_id, tool: call.tool.name, summary, reason })
   await pipeline.commit()
-  const grantable = call.verdict.by === 'mode'
+  const grantable = isGrantable(call)
   const detail = call.plan.detail ?? null
   const question = { call_id, tool: call.tool.name, summary, reason, detail, call: call.subject, grantable }
   const answer = pipeline.authority.can_ask_person ? await pipeline.ask(question) : null

@@ -14,7 +14,7 @@ export const runCommand = defineTool({
     'processes left in the background are ended when the command ends. ' +
     `Timeout ${seconds(limits.command_timeout_ms)}, at most ${seconds(limits.command_max_timeout_ms)}.`,
   parameters: z.strictObject({
-    command: z.string().min(1),
+    command: z.string().regex(/\S/, 'must not be blank'),
     timeout_ms: z.int().min(1000).optional(),
     cwd: z.string().optional().describe('folder to run in, relative to the workspace'),
   }),

@@ -55,7 +55,7 @@ export function timeLeft(context: ToolContext): number {
   return Math.max(1, Math.min(TIMEOUT_MS, context.time_left_ms()))
 }
 
-/** A redirect to another host. That host was not what was permitted; a call of its own has to ask for it. */
+/** A redirect to another place. That place was not what was permitted; a call of its own has to ask for it. */
 function moved({ status, headers, url }: Answer): ToolOutput | null {
   if (status < 300 || status > 399 || headers.location === undefined) return null
   const target = URL.canParse(headers.location, url) ? new URL(headers.location, url).href : headers.location

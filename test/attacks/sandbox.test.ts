@@ -11,6 +11,7 @@ import {
   realpathSync,
   rmSync,
   statSync,
+  symlinkSync,
 } from 'node:fs'
 import { createServer, type ListenOptions, type Server } from 'node:net'
 import { join } from 'node:path'
@@ -39,11 +40,15 @@ type Lab = {
   victim: ChildProcess
   connections: string[]
   port: number
+  /** Ended with the lab. */
+  children: ChildProcess[]
 }
 
 type Attack = {
   name: string
   command: (lab: Lab) => string
+  /** What another command does afterwards, for what only shows then. */
+  next?: (lab: Lab) => string
   prepare?: (lab: Lab) => void | Promise<void>
   worked: (lab: Lab, result: CommandResult) => boolean
   /** Left out where it could not work without a fence either. */
@@ -215,6 +220,9 @@ const ATTACKS: Attack[] = [
     '.netrc',
     '.bash_history',
     '.cargo/credentials.toml',
+    '.local/share/keyrings/login.keyring',
+    '.local/share/opencode/auth.json',
+    'tools/token',
   ].map(
     (file): Attack => ({
       name: `reading ~/${file}`,
@@ -228,6 +236,51 @@ const ATTACKS: Attack[] = [
     name: 'reading a hidden file by moving its folder',
     command: () => 'mv deep shallow; cat shallow/er/.env',
     worked: secretWasRead,
+  },
+  {
+    name: 'reading a hidden file by moving its folder for the next command',
+    fence: { hidden: ['deep/er/.env'] },
+    command: () => 'mv deep shallow; mv deep/er deep/est; rm -rf deep/er',
+    next: () => 'cat shallow/er/.env deep/est/.env',
+    worked: secretWasRead,
+  },
+  {
+    name: 'a change of what only may be read',
+    fence: { read_only: ['control/**'] },
+    command: (l) => `echo ${l.token} >> control/file`,
+    worked: has((l) => `${l.ws}/control/file`),
+  },
+  {
+    name: 'a change of what only may be read, by name',
+    fence: { read_only: ['**/er/*.txt'] },
+    command: (l) => `rm -f deep/er/kept.txt; echo ${l.token} > deep/er/kept.txt`,
+    worked: has((l) => `${l.ws}/deep/er/kept.txt`),
+  },
+  ...['control/**', 'control', 'control/*', './control/**/*'].map(
+    (pattern): Attack => ({
+      name: `a new file where ${pattern} only may be read`,
+      fence: { read_only: [pattern] },
+      command: (l) => `echo ${l.token} > control/planted`,
+      worked: has((l) => `${l.ws}/control/planted`),
+    }),
+  ),
+  {
+    name: 'another folder in the place of one that only may be read',
+    fence: { read_only: ['deep/er'] },
+    command: (l) => `mv deep old; mkdir -p deep/er; echo ${l.token} > deep/er/planted`,
+    worked: has((l) => `${l.ws}/deep/er/planted`),
+  },
+  {
+    name: 'a file that only may be read where there was none',
+    fence: { read_only: ['deep/new.txt', 'CHANGES.md'] },
+    command: (l) => `echo ${l.token} > CHANGES.md; rm -rf deep/new.txt; mv deep old; mkdir deep; echo > deep/new.txt`,
+    worked: (l) => [`${l.ws}/CHANGES.md`, `${l.ws}/deep/new.txt`].some((path) => existsSync(path)),
+  },
+  {
+    name: 'a change where everything only may be read',
+    fence: { read_only: ['**/*'] },
+    command: (l) => `echo ${l.token} > planted`,
+    worked: has((l) => `${l.ws}/planted`),
   },
   { name: 'reading a hidden file by a hard link', command: () => 'ln .env plain; cat plain', worked: secretWasRead },
   {
@@ -274,6 +327,27 @@ const ATTACKS: Attack[] = [
       worked: succeeded,
     }),
   ),
+  {
+    name: 'a connection to a socket that was made through a link',
+    prepare: async (l) => {
+      mkdirSync(`${l.outside}/v1`)
+      symlinkSync('v1', `${l.outside}/current`)
+      await listen(l, 'linked', { path: `${l.outside}/current/socket` })
+    },
+    command: (l) => connectTo(`${l.outside}/v1/socket`),
+    worked: succeeded,
+  },
+  {
+    name: 'a connection to a socket that was made by a relative name',
+    prepare: async (l) => {
+      const script = "require('net').createServer((s) => s.end()).listen('relative', () => console.log())"
+      const server = spawn(NODE, ['-e', script], { cwd: l.outside, stdio: ['ignore', 'pipe', 'inherit'] })
+      l.children.push(server)
+      await once(server.stdout, 'data')
+    },
+    command: (l) => connectTo(`${l.outside}/relative`),
+    worked: succeeded,
+  },
   {
     name: 'a connection to a socket with no name in the file system',
     command: (l) => connectTo(`\\0retinue-${l.token}`),
@@ -401,6 +475,7 @@ async function openLab(): Promise<Lab> {
     'ws/control/file': 'control\n',
     'ws/.env': secret,
     'ws/deep/er/.env': secret,
+    'ws/deep/er/kept.txt': 'kept\n',
     'ws/.retinue/retinue.db': 'a database\n',
     'outside/file': 'a file\n',
     'home/.ssh/id_rsa': secret,
@@ -410,6 +485,13 @@ async function openLab(): Promise<Lab> {
     'home/.netrc': secret,
     'home/.bash_history': secret,
     'home/.cargo/credentials.toml': secret,
+    'home/.local/bin/tool': '',
+    'home/.local/lib/tool': '',
+    'home/.local/share/keyrings/login.keyring': secret,
+    'home/.local/share/opencode/auth.json': secret,
+    'home/tools/bin/tool': '',
+    'home/tools/lib/tool': 'lib\n',
+    'home/tools/token': secret,
   })
   git(ws, 'init', '-q')
   mkdirSync(join(ws, 'nested'))
@@ -420,29 +502,29 @@ async function openLab(): Promise<Lab> {
     stdio: 'ignore',
   })
   await once(victim, 'spawn')
-  const connections: string[] = []
-  const listen = async (name: string, at: ListenOptions) => {
-    const server = createServer((socket) => {
-      connections.push(name)
-      socket.on('error', () => {}).destroy()
-    })
-    servers.push(server)
-    server.listen(at)
-    await once(server, 'listening')
-    return server.address()
-  }
-  const address = await listen('tcp', { port: 0, host: '127.0.0.1' })
-  for (const place of [ws, outside, home]) await listen(place, { path: join(place, 'socket') })
-  await listen('abstract', { path: `\0retinue-${token}` })
-  const port = typeof address === 'object' && address ? address.port : 0
-  const lab = { base, ws, outside, home, token, victim, connections, port }
+  const lab: Lab = { base, ws, outside, home, token, victim, connections: [], port: 0, children: [victim] }
   labs.push(lab)
+  const address = await listen(lab, 'tcp', { port: 0, host: '127.0.0.1' })
+  for (const place of [ws, outside, home]) await listen(lab, place, { path: join(place, 'socket') })
+  await listen(lab, 'abstract', { path: `\0retinue-${token}` })
+  lab.port = typeof address === 'object' && address ? address.port : 0
   return lab
 }
 
+async function listen({ connections }: Lab, name: string, at: ListenOptions): Promise<ReturnType<Server['address']>> {
+  const server = createServer((socket) => {
+    connections.push(name)
+    socket.on('error', () => {}).destroy()
+  })
+  servers.push(server)
+  server.listen(at)
+  await once(server, 'listening')
+  return server.address()
+}
+
 async function closeLabs(): Promise<void> {
-  for (const { base, token, victim } of labs.splice(0)) {
-    victim.kill('SIGKILL')
+  for (const { base, token, children } of labs.splice(0)) {
+    for (const child of children) child.kill('SIGKILL')
     for (const pid of carriers(`1000.${token}`)) process.kill(pid, 'SIGKILL')
     rmSync(base, { recursive: true, force: true })
     rmSync(`/tmp/planted-${token}`, { force: true })
@@ -455,7 +537,7 @@ function run(lab: Lab, command: string, fence?: Partial<Fence>): Promise<Command
   return processes.run({
     command,
     cwd: lab.ws,
-    env: { HOME: lab.home },
+    env: { HOME: lab.home, PATH: `${lab.home}/.local/bin:${lab.home}/tools/bin:${process.env.PATH}` },
     timeout_ms: 20_000,
     max_output_bytes: 200_000,
     ...(fence && { fence: { ...whole, ...fence } }),
@@ -463,7 +545,7 @@ function run(lab: Lab, command: string, fence?: Partial<Fence>): Promise<Command
 }
 
 /** What the fence must not keep anybody from, tried beside each attack. */
-const CONTROL = 'cat control/file && mkdir -p ~/.cache && touch ~/.cache/x /tmp/x'
+const CONTROL = 'cat control/file ~/tools/lib/tool && mkdir -p ~/.cache && touch ~/.cache/x /tmp/x'
 
 describeSandboxed('what a command can do', () => {
   const counts = { stopped: 0, worked: 0, all: 0 }
@@ -477,7 +559,8 @@ describeSandboxed('what a command can do', () => {
       const lab = await openLab()
       await attack.prepare?.(lab)
       const control = fence ? await run(lab, CONTROL, fence) : null
-      const result = await run(lab, attack.command(lab), fence)
+      const first = await run(lab, attack.command(lab), fence)
+      const result = attack.next ? await run(lab, attack.next(lab), fence) : first
       return {
         worked: attack.worked(lab, result),
         status: result.status,
@@ -492,7 +575,7 @@ describeSandboxed('what a command can do', () => {
       counts.stopped += Number(!fenced.worked)
       expect({ open: open.worked, fenced }).toEqual({
         open: true,
-        fenced: { worked: false, status: 'exited', message: null, control: 'control\n' },
+        fenced: { worked: false, status: 'exited', message: null, control: 'control\nlib\n' },
       })
     } finally {
       await closeLabs()

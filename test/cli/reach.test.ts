@@ -1,4 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { lines, retinue } from '../support/cli.js'
@@ -52,14 +54,58 @@ describe('--record', () => {
     expect(read('second.yaml')).toBe(read('first.yaml'))
   })
 
+  it('does not write over what is no recording', async () => {
+    const { cwd, ended } = await recorded(['--record', 'a.txt'])
+    expect(ended).toMatchObject({ code: 42, stderr: expect.stringContaining('something else than a recording') })
+    expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('a\n')
+  })
+
   it.each([
     ['nowhere/script.yaml', /the folder .*nowhere does not exist/],
     ['.', /it is a folder/],
+    [`${'x'.repeat(300)}.yaml`, /name too long/],
   ])('to %s is refused before anything is asked', async (file, message) => {
     const { cwd, ended } = await recorded(['--record', file])
     expect(ended.code).toBe(42)
     expect(ended.stderr).toMatch(message)
     expect(existsSync(join(cwd, 'b.txt'))).toBe(false)
+  })
+
+  it('to a file that may not be written is refused before anything is asked', async () => {
+    // A program that runs: not even root may write to it.
+    const busy = join(makeProject({}), 'busy')
+    copyFileSync('/bin/sleep', busy)
+    const running = spawn(busy, ['600'])
+    onTestFinished(() => void running.kill())
+    await once(running, 'spawn')
+    const { cwd, ended } = await recorded(['--record', busy])
+    expect(ended.stderr).toMatch(/^retinue: Cannot record to .*busy: ETXTBSY/)
+    expect(ended).toMatchObject({ code: 42, stdout: '' })
+    expect(existsSync(join(cwd, 'b.txt'))).toBe(false)
+  })
+
+  it('leaves nothing behind, and nothing changed, where no run was started', async () => {
+    const cwd = makeProject({ 'old.yaml': 'as it was\n' })
+    for (const file of ['new.yaml', 'old.yaml']) {
+      const ended = await retinue(['-p', 'Write', '--model', 'scripted/none.yaml', '--record', file], { cwd })
+      expect(ended.code).toBe(52)
+    }
+    expect(existsSync(join(cwd, 'new.yaml'))).toBe(false)
+    expect(readFileSync(join(cwd, 'old.yaml'), 'utf8')).toBe('as it was\n')
+  })
+
+  it.each([
+    ['makes a failure of a run that succeeded', '- text: "Over."\n', 1, 'Over.\n', []],
+    ['leaves a failure of the run what it is', '- calls: [{ list_dir: {} }]\n', 53, '', ['--max-turns', '1']],
+  ])('that fails in the end %s', async (_, last, code, stdout, args) => {
+    const script = `agents:\n  root:\n    - calls:\n        - run_command: { command: rm -r out }\n    ${last}`
+    const cwd = makeProject({ 's.yaml': script, 'out/.keep': '' })
+    const ended = await retinue(
+      ['-p', 'Go', '--model', 'scripted/s.yaml', '--mode', 'dangerous', '--record', 'out/s.yaml', ...args],
+      { cwd },
+    )
+    expect(ended).toMatchObject({ code, stdout })
+    expect(ended.stderr).toMatch(/^retinue: Cannot record to .*out\/s\.yaml: ENOENT/m)
   })
 })
 

@@ -87,6 +87,8 @@ describe('.mcp.json', () => {
       odd: { type: 'carrier-pigeon', command: 'a' },
       list: [],
       'a name': { command: 'a' },
+      good__evil: { command: 'a' },
+      good_: { command: 'a' },
     })
     const { servers, problems, notes } = await list()
     expect(servers.map(({ name }) => name)).toEqual(['good'])
@@ -98,6 +100,8 @@ describe('.mcp.json', () => {
       `${file}: mcpServers.odd.type: "carrier-pigeon": use stdio or http`,
       `${file}: mcpServers.list: must be an object`,
       `${file}: mcpServers.a name: a server name has 1 to 40 letters, digits, dashes and underscores`,
+      `${file}: mcpServers.good__evil: a server name does not begin or end with an underscore, nor has two in a row`,
+      `${file}: mcpServers.good_: a server name does not begin or end with an underscore, nor has two in a row`,
     ])
   })
 

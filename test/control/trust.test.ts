@@ -62,6 +62,36 @@ const WIDENING: [what: string, project: string, user: string, message: string][]
     `retinue.yaml:2:17: a project's file cannot raise total_tokens from 1000 to 2000: ${REMEDY}`,
   ],
   [
+    'limits over the default',
+    'limits: {command_max_timeout_ms: 600001}',
+    '',
+    `retinue.yaml:1:34: a project's file cannot raise command_max_timeout_ms from 600000 to 600001: ${REMEDY}`,
+  ],
+  [
+    "limits over the user's",
+    'limits: {read_bytes: 3000}',
+    'limits: {read_bytes: 2000}',
+    `retinue.yaml:1:22: a project's file cannot raise read_bytes from 2000 to 3000: ${REMEDY}`,
+  ],
+  [
+    'more attempts',
+    'retry: {max_attempts: 6}',
+    '',
+    `retinue.yaml:1:23: a project's file cannot raise max_attempts from 5 to 6: ${REMEDY}`,
+  ],
+  [
+    'a longer time for an answer',
+    'model_timeout_ms: 600001',
+    '',
+    `retinue.yaml:1:19: a project's file cannot raise model_timeout_ms from 600000 to 600001: ${REMEDY}`,
+  ],
+  [
+    'a longer silence',
+    'idle_timeout_ms: 90000',
+    'idle_timeout_ms: 80000',
+    `retinue.yaml:1:18: a project's file cannot raise idle_timeout_ms from 80000 to 90000: ${REMEDY}`,
+  ],
+  [
     'a provider that takes a key',
     local(', api_key_env: OPENAI_API_KEY'),
     '',
@@ -177,7 +207,9 @@ describe("a project's file", () => {
     ["a private host of the user's", 'web: {allow_private: []}', 'web: {allow_private: [a]}'],
     ['servers, secrets and tests', 'mcp_servers: {a: {command: b}}\nsecrets: [A]\ntests: {command: make check}', ''],
     ['lists of servers and skills', 'permissions: {mcp_servers: [a], skills: [b], tools: [mcp__a__*]}', ''],
-    ['a model and limits', 'model: a/b\nlimits: {output_chars: 60000}\nretry: {max_attempts: 10}', ''],
+    ['a model and smaller limits', 'model: a/b\nlimits: {output_chars: 1000}\nretry: {max_attempts: 1}', ''],
+    ['shorter timeouts', 'model_timeout_ms: 600000\nidle_timeout_ms: 60000', ''],
+    ['limits up to the raised ones', 'limits: {read_lines: 9000}', 'limits: {read_lines: 10000}'],
   ])('can have %s', async (_, project, user) => {
     expect(await refusals({ project, user })).toEqual([])
   })

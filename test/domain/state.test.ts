@@ -181,6 +181,7 @@ describe('the fold', () => {
         owner: 'o',
         epoch: 2,
         sandbox: { kind: 'none', reason: '' },
+        notes: [],
         interrupted_request: null,
         interrupted_calls: [],
       },

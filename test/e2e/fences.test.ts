@@ -8,12 +8,13 @@ import {
   createMemoryStore,
   createRetinue,
   type Person,
+  parseRule,
   type Question,
   type Settings,
 } from '../../src/index.js'
 import { createScriptedModel, modelsOf } from '../../src/testing/index.js'
 import { bench, dataOf, runToEnd } from '../support/bench.js'
-import { makeProject } from '../support/project.js'
+import { makeProject, tree } from '../support/project.js'
 import { describeSandboxed } from '../support/sandbox.js'
 
 const command = (line: string) => ({ calls: [{ run_command: { command: line } }] })
@@ -62,6 +63,32 @@ describeSandboxed('commands of an agent', () => {
     expect(dataOf(events, 'tool.finished')).toMatchObject([{ status }])
   })
 
+  it.each(['read_*(secrets/**)', '*(secrets/**)', 'read_file(secrets/**)'])(
+    'do not see what %s keeps from tools',
+    async (text) => {
+      const rule = parseRule('deny', text)
+      if (!rule.ok) throw new Error(rule.message)
+      const { retinue } = await bench(script('cat secrets/a.txt', 'echo still here'), {
+        files: { 'secrets/a.txt': 'canary' },
+        settings: { mode: 'auto', rules: [rule.rule] },
+      })
+      const { events } = await runToEnd(retinue)
+      expect(JSON.stringify(events)).not.toContain('canary')
+      expect(dataOf(events, 'tool.finished').at(-1)).toMatchObject({ status: 'ok' })
+    },
+  )
+
+  it('do not write what rules keep from tools', async () => {
+    const rule = { decision: 'deny' as const, tool: 'write_file', pattern: 'migrations/**' }
+    const lines = ['echo evil > migrations/1.sql', 'echo evil > migrations/2.sql', 'echo fine > other.txt']
+    const { retinue, cwd } = await bench(script(...lines), {
+      files: { 'migrations/1.sql': 'good\n' },
+      settings: { mode: 'auto', rules: [rule] },
+    })
+    await runToEnd(retinue)
+    expect(tree(cwd)).toEqual({ 'migrations/1.sql': 'good\n', 'other.txt': 'fine\n' })
+  })
+
   it('run without a question in auto mode, and with one in normal mode', async () => {
     const asked: Question[] = []
     const person: Person = {
@@ -105,6 +132,26 @@ describe('without a sandbox', () => {
     expect(dataOf(events, 'run.created')).toMatchObject([{ sandbox: { kind: 'none' } }])
   })
 
+  it('a yes is for this once, however it is meant', async () => {
+    let asked = 0
+    const person: Person = {
+      permit: async ({ grantable }) => {
+        asked++
+        expect(grantable).toBe(false)
+        return {
+          answer: 'allow',
+          grant: { decision: 'allow', tool: 'run_command', pattern: null },
+          by: 'person',
+          note: null,
+        }
+      },
+      answer: async () => null,
+    }
+    const { retinue } = await bench(script('touch one', 'touch two'), { settings })
+    await runToEnd(retinue, { person })
+    expect(asked).toBe(2)
+  })
+
   it('nobody to ask means no', async () => {
     const { retinue, cwd } = await bench(script('touch marker'), { settings })
     const { events } = await runToEnd(retinue)
@@ -127,6 +174,29 @@ describe('without a sandbox', () => {
     const { retinue, model } = await bench(script('true'), { settings: { sandbox: 'off', ...(asked as Settings) } })
     await expect(runToEnd(retinue)).rejects.toThrow(message)
     expect(model.requests).toHaveLength(0)
+  })
+
+  it('a run that began with one does not go on under a contract that needs it', async () => {
+    const cwd = makeProject({})
+    const store = createMemoryStore({ clock: { now: () => Date.now() } })
+    const held = createScriptedModel({ name: 'test', agents: { root: [{ text: 'late', delay_ms: 60_000 }] } })
+    const open = (sandbox: 'on' | 'off') =>
+      createRetinue({
+        cwd,
+        store,
+        models: modelsOf(held),
+        settings: { mode: 'dangerous', write_paths: [['docs/**']], sandbox },
+      })
+    const run = (await open('on')).run({ task: 'Wait' })
+    for await (const { type } of run) {
+      if (type !== 'model.requested') continue
+      run.leave('later')
+      break
+    }
+    await expect(run.result()).rejects.toMatchObject({ code: 'abandoned' })
+    const unfenced = await open('off')
+    await expect(unfenced.resume(run.run_id).result()).rejects.toThrow(/write_paths cannot be enforced/)
+    expect(await unfenced.cancel(run.run_id, 'person', 'then not')).toMatchObject({ outcome: 'cancelled' })
   })
 
   it('a host that has none is as good as a setting', async () => {

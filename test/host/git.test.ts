@@ -1,4 +1,6 @@
-import { chmodSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createHost, type Repository } from '../../src/host/index.js'
@@ -270,6 +272,27 @@ describe('committing', () => {
       'Retinue <retinue@localhost> Retinue <retinue@localhost>',
       'Owner <owner@example.org> Owner <owner@example.org>',
     ])
+  })
+
+  it('clears away what a process that was killed has left', async () => {
+    const dead = spawn('true')
+    await once(dead, 'exit')
+    const { owner } = host.identity
+    const [, machine = '', start = ''] = /^(.+):\d+:(\d+)$/.exec(owner) ?? []
+    put(join(root, '.git'), {
+      'retinue-commit-dead/owner': `${machine}:${dead.pid}:${start}`,
+      'retinue-commit-dead/objects/x': '',
+      'retinue-commit-old/index': '',
+      'retinue-commit-new/index': '',
+      'retinue-commit-mine/owner': owner,
+      'retinue-commit-other/owner': 'elsewhere:1:1',
+    })
+    const longAgo = Date.now() / 1000 - 7200
+    utimesSync(join(root, '.git/retinue-commit-old'), longAgo, longAgo)
+    put(root, { 'a.txt': 'two\n' })
+    expect(await (await open()).commit({ message: 'second' })).toMatchObject({ ok: true })
+    const left = readdirSync(join(root, '.git')).filter((name) => name.startsWith('retinue-commit-'))
+    expect(left.sort()).toEqual(['retinue-commit-mine', 'retinue-commit-new', 'retinue-commit-other'])
   })
 
   it('takes turns', async () => {

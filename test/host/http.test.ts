@@ -3,6 +3,7 @@ import { createServer as createTcpServer, type Socket } from 'node:net'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createHttp } from '../../src/host/http.js'
+import { isSamePlace, readTarget } from '../../src/host/http-url.js'
 import type { HttpRequest } from '../../src/host/index.js'
 import { loopback } from './loopback.js'
 
@@ -33,6 +34,8 @@ beforeAll(async () => {
       response.writeHead(200, { 'content-encoding': 'gzip' }).end(PACKED.gzip?.subarray(0, 40))
     else if (what === 'liar') response.writeHead(200, { 'content-encoding': 'gzip' }).end('not packed at all')
     else if (what === 'loop') response.writeHead(302, { location: '/loop' }).end()
+    else if (what === 'same' && !pathname.endsWith('/'))
+      response.writeHead(Number(searchParams.get('status')), { location: '/same/?x' }).end()
     else if (what === 'go') response.writeHead(Number(rest), { location: searchParams.get('to') ?? '' }).end('moved')
     else if (what === 'big') response.end(Buffer.alloc(Number(rest), 'a'))
     else if (what === 'endless') endless(response)
@@ -180,26 +183,33 @@ describe('http', () => {
     expect(await get(here.replace('http:', 'https:'))).toMatchObject({ ok: false, code: 'network' })
   })
 
-  it('follows redirects within the host, five of them', async () => {
-    expect(await get('/go/301?to=/go/308%3Fto=/echo')).toMatchObject({ status: 200, url: `${here}/echo` })
+  it('follows redirects to the same host and path, five of them', async () => {
+    const twice = await get('/go/301?to=/go/301%3Fto=/echo')
+    expect(twice).toMatchObject({ status: 301, url: `${here}/go/301?to=/echo` })
+    expect(await get('/same?status=302')).toMatchObject({ status: 200, url: `${here}/same/?x` })
     expect(await get('/loop')).toEqual({
       ok: false,
       code: 'too_many_redirects',
       message: '127.0.0.1 redirects more than 5 times',
     })
-    expect(server.requests.length).toBe(3 + 6)
+    expect(server.requests.length).toBe(2 + 2 + 6)
   })
 
   it('repeats a body only where the redirect says so', async () => {
     const post = { method: 'POST', body: 'x' } as const
-    expect(await get('/go/307?to=/echo', post)).toMatchObject({ body: 'POST /echo x' })
+    expect(await get('/same?status=307', post)).toMatchObject({ body: 'POST /same/?x x' })
     for (const status of [301, 302, 303]) {
-      expect(await get(`/go/${status}?to=/echo`, post)).toMatchObject({ body: 'GET /echo' })
+      expect(await get(`/same?status=${status}`, post)).toMatchObject({ body: 'GET /same/?x' })
     }
   })
 
-  it('gives a redirect to another host, port or scheme back as it is', async () => {
+  it('gives a redirect to another host, port, scheme or path back as it is', async () => {
     const elsewhere = [
+      '/echo',
+      '/go',
+      '/go/302/more',
+      '/Go/302',
+      '/go/302//',
       'http://example.org/',
       '//example.org/',
       'http://127.0.0.1:1/',
@@ -213,6 +223,18 @@ describe('http', () => {
       expect(answer.ok && answer.headers.location).toBe(to)
     }
     expect(server.requests.length).toBe(elsewhere.length)
+  })
+
+  it('takes https for the same place as http, and not the other way', () => {
+    const same = (from: string, to: string) => {
+      const [a, b] = [readTarget(from), readTarget(to)]
+      return a.ok && b.ok && isSamePlace(a.target, b.target)
+    }
+    expect(same('http://a.org/x', 'https://a.org/x/')).toBe(true)
+    expect(same('http://a.org', 'https://A.org./?q')).toBe(true)
+    expect(same('https://a.org/x', 'http://a.org/x')).toBe(false)
+    expect(same('http://a.org/x', 'https://a.org/y')).toBe(false)
+    expect(same('http://a.org/x', 'https://a.org:444/x')).toBe(false)
   })
 
   it('never rejects, whatever it is given', async () => {

@@ -89,7 +89,7 @@ it('holds also after the watcher itself was killed', async () => {
 })
 
 it('lets go of everything when there is nothing to do, and takes it up again', async () => {
-  const processes = createProcesses(20)
+  const processes = createProcesses({ idle_ms: 20 })
   const spec = { command: 'echo hello', cwd: '/', timeout_ms: 5000, max_output_bytes: 100 }
   const descriptors = () => readdirSync('/proc/self/fd').length
   const before = descriptors()

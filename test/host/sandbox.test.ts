@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import {
   chmodSync,
   chownSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -17,12 +18,14 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type CommandResult, type CommandSpec, createHost, type Fence } from '../../src/host/index.js'
+import { strengthOf } from '../../src/host/sandbox/bubblewrap.js'
 import { misplaced } from '../../src/host/sandbox/mounts.js'
 import { bwrapArguments, type Mount, type View } from '../../src/host/sandbox/plan.js'
+import { systemCallFilter } from '../../src/host/sandbox/seccomp.js'
 import { Tree } from '../../src/host/sandbox/tree.js'
 import { describeSandboxed } from '../support/sandbox.js'
 import { hostCode, runWithHost } from './another.js'
-import { initRepository, put, temporaryFolders, until } from './helpers.js'
+import { git, initRepository, put, temporaryFolders, until } from './helpers.js'
 
 const temporaryFolder = temporaryFolders()
 const host = createHost()
@@ -272,9 +275,34 @@ describeSandboxed('names that belong to Retinue', () => {
     const root = temporaryFolder()
     const dead = spawn('true')
     await once(dead, 'exit')
-    put(root, { [`retinue.yaml/.retinue-tmp-${dead.pid}-0`]: '' })
+    mkdirSync(join(root, `retinue.yaml/.retinue-tmp-${dead.pid}-0`), { recursive: true })
     await run(root, 'true')
     expect(names(root)).toEqual([])
+  })
+
+  it('are given back also when no command runs any more, and git never sees them', async () => {
+    const root = temporaryFolder()
+    initRepository(root)
+    const seen: string[] = []
+    const looked = new AbortController()
+    await host.processes.run({
+      command: 'echo ready; sleep 30',
+      cwd: root,
+      fence: fenceOf(root),
+      timeout_ms: 20_000,
+      max_output_bytes: 1000,
+      signal: looked.signal,
+      onOutput: () => {
+        seen.push(git(root, 'status', '--porcelain'), names(root).join(' '))
+        looked.abort()
+      },
+    })
+    expect(seen.slice(0, 2)).toEqual(['', expect.stringContaining('retinue.yaml')])
+    const dead = spawn('true')
+    await once(dead, 'exit')
+    mkdirSync(join(root, `retinue.yaml/.retinue-tmp-${dead.pid}-0`), { recursive: true })
+    await createHost().workspace(root)
+    expect(names(root)).toEqual(['.git', 'a.txt'])
   })
 
   it("are left alone where they are somebody's own", async () => {
@@ -413,6 +441,20 @@ describeSandboxed('a fence that cannot be put up', () => {
     expect([existsSync(join(root, 'ran')), existsSync(join(many, 'ran'))]).toEqual([false, false])
   })
 
+  it('is not waited for longer than for the command', async () => {
+    const root = temporaryFolder()
+    // The last folder that is looked at is one that no fence can be put around.
+    const depth = 400
+    for (let i = 0; i < depth; i++) put(root, { [`${'d/'.repeat(i)}file`]: '', [`${'d/'.repeat(i)}other`]: '' })
+    mkdirSync(Buffer.concat([Buffer.from(`${root}/${'d/'.repeat(depth - 1)}`), Buffer.from([0xff])]))
+    const read_paths = [Array.from({ length: 40 }, (_, i) => `**/a*b*c/${i}`)]
+    const none = { exit_code: null, output: '', message: null }
+    expect(await run(root, 'true', { read_paths }, { timeout_ms: 1 })).toMatchObject({ ...none, status: 'timeout' })
+    const signal = AbortSignal.abort()
+    expect(await run(root, 'true', { read_paths }, { signal })).toMatchObject({ ...none, status: 'aborted' })
+    no(await run(root, 'true', { read_paths }), /name is not UTF-8/)
+  })
+
   it('does not send the words of bubblewrap as if they were those of the command', async () => {
     const root = temporaryFolder()
     let said = ''
@@ -495,6 +537,23 @@ describeSandboxed('what is said about the sandbox', () => {
     expect(readdirSync(root)).toEqual(['bin'])
   })
 
+  it('is what it lacks where it is weaker', () => {
+    const folder = temporaryFolder()
+    copyFileSync('/usr/bin/bwrap', join(folder, 'real'))
+    const old = `#!/bin/sh\n[ "$1" = --version ] && echo bubblewrap 0.6.2 || exec ${folder}/real "$@"\n`
+    put(folder, { bwrap: old })
+    for (const name of ['real', 'bwrap']) chmodSync(join(folder, name), 0o755)
+    expect(facts(machine('--ro-bind', join(folder, 'bwrap'), '/usr/bin/bwrap'))).toEqual({
+      kind: 'bubblewrap',
+      reason: 'bubblewrap 0.6.2; weaker: commands can make user namespaces, because bubblewrap is before 0.8',
+    })
+    const bwrap = { path: '/usr/bin/bwrap', version: 'bubblewrap 0.8.0', forbids_namespaces: true }
+    expect(strengthOf(bwrap, systemCallFilter('riscv64'), 'riscv64')).toBe(
+      'bubblewrap 0.8.0; weaker: no filter for system calls on riscv64',
+    )
+    expect(strengthOf(bwrap, systemCallFilter('x64'), 'x64')).toBe('bubblewrap 0.8.0')
+  })
+
   it('is why it does not work where it is forbidden', () => {
     const forbidding = machine('--unshare-user', '--disable-userns')
     expect(facts(forbidding)).toEqual({
@@ -542,7 +601,7 @@ describe('what bubblewrap is told', () => {
     held: ['/home/ada/work/retinue.yaml'],
     hidden: [
       { path: '/home/ada/work/.env', kind: 'file' },
-      { path: '/home/ada/work/keys', kind: 'folder' },
+      { path: '/home/ada/work/a/b/keys', kind: 'folder' },
     ],
     sockets: ['/home/ada/.agent', '/var/lib/service.sock'],
     forbids_namespaces: true,
@@ -555,9 +614,10 @@ describe('what bubblewrap is told', () => {
         '--cap-drop ALL --new-session --die-with-parent --ro-bind / / --dev /dev --proc /proc',
         '--tmpfs /home --tmpfs /tmp --ro-bind-try /home/ada/.cargo /home/ada/.cargo',
         '--ro-bind /dev/null /etc/shadow --ro-bind /dev/null /var/lib/service.sock --dir /home/ada',
-        '--bind /home/ada/work /home/ada/work --ro-bind /home/ada/work/.git /home/ada/work/.git',
-        '--tmpfs /home/ada/work/retinue.yaml --ro-bind /dev/null /home/ada/work/.env --tmpfs /home/ada/work/keys',
-        '--remount-ro /home/ada/work/retinue.yaml --remount-ro /home/ada/work/keys --chdir /home/ada/work/src',
+        '--bind /home/ada/work /home/ada/work --bind /home/ada/work/a /home/ada/work/a',
+        '--bind /home/ada/work/a/b /home/ada/work/a/b --ro-bind /home/ada/work/.git /home/ada/work/.git',
+        '--tmpfs /home/ada/work/retinue.yaml --ro-bind /dev/null /home/ada/work/.env --tmpfs /home/ada/work/a/b/keys',
+        '--remount-ro /home/ada/work/retinue.yaml --remount-ro /home/ada/work/a/b/keys --chdir /home/ada/work/src',
       ].join(' '),
     )
   })

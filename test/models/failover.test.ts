@@ -40,9 +40,9 @@ const BEFORE: Case[] = [
     code: 'overloaded',
     only: 'streamed',
   },
-  { what: 'no JSON', fault: { kind: 'garbage', body: '<html>' }, code: 'bad_output', only: 'whole' },
+  { what: 'no JSON', fault: { kind: 'garbage', body: '<html>' }, code: 'network' },
   { what: 'an empty answer', fault: { kind: 'empty' }, code: 'bad_output' },
-  { what: 'no first token in time', fault: { kind: 'stall', after_bytes: 0 }, code: 'network', only: 'streamed' },
+  { what: 'no first token in time', fault: { kind: 'stall', after_bytes: 0 }, code: 'network' },
 ]
 
 function status(code: number, headers: Record<string, string> = {}): LoopbackFault {

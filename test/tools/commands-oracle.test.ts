@@ -57,6 +57,21 @@ const SPECIAL = [
   '{',
 ]
 
+/** Each gives `w` a value that arithmetic evaluates, or that is more than one word. */
+const EVALUATED = "'a[$(p3 evaluated)]'"
+const CHANGES = ['read w', "r''ead -r w", 'rea\\d w', 'command read w', "builtin 'read' w"]
+  .map((read) => `${read} <<< ${EVALUATED}`)
+  .concat(
+    ['export', "ex''port", 'declare', 'typ\\eset', 'readonly', 'command declare'].flatMap((name) => [
+      `${name} 'w=a[$(p3 evaluated)]'`,
+      `${name} "w"='-n m'`,
+      `${name} w=2`,
+    ]),
+    ['printf -v w %s -n', "printf '%s' a", 'printf %n w', "pri''ntf %3n w", 'printf -- "%5n" w', 'unset w', 'w=3'],
+    ["f() { lo''cal 'w=a[$(p3 evaluated)]'; p1 $((w)); }; f", 'CI=1; export CI=2'],
+  )
+const USES = ['p0 $((w))', 'p1 $w', 'p2 "$w"', 'p0 $((w+1)) $w', '(( w )); p1', 'for ((i=w; i<2; i++)); do p2 $i; done']
+
 const word = fc
   .array(
     fc.oneof(
@@ -110,6 +125,13 @@ const { line } = fc.letrec<{ line: string; command: string; argument: string }>(
     { weight: 1, arbitrary: tie('line').map((inner) => `p0 <<E\n$(${inner})\nE`) },
     { weight: 1, arbitrary: tie('line').map((inner) => `p1 <<'E'\n${inner}\nE`) },
     { weight: 1, arbitrary: tie('line').map((inner) => `f() { ${inner}\n}; f`) },
+    // Builtins that change variables, and arithmetic that would evaluate what they were given.
+    {
+      weight: 2,
+      arbitrary: fc
+        .tuple(fc.constantFrom(...CHANGES), fc.constantFrom(...USES), tie('line'))
+        .map(([change, use, inner]) => `w=1; ${change}; ${use}; ${inner}`),
+    },
     { weight: 1, arbitrary: tie('line').map((inner) => `[[ -n a && b == b* ]] && ${inner}`) },
   ),
 })) as unknown as { line: fc.Arbitrary<string> }

@@ -9,7 +9,7 @@ import { workbench } from './workbench.js'
 
 const VALUE = 'ghp_Q7d"3Lm\'9xR/2vT8+kW5nZ'
 const redactor = createRedactor([{ name: 'GH_TOKEN', value: VALUE }])
-const REFUSED = 'Nothing was committed: there are secrets in what would be. Take them out, then commit again.'
+const REFUSED = 'Nothing was committed. Leave this out, then commit again:'
 
 async function repository() {
   const bench = await workbench({ 'a.txt': 'one\n' }, { context: { redactor } })
@@ -39,7 +39,7 @@ describe('git_commit', () => {
     const { ok, content } = (await call('git_commit', { message: 'm' })) as { ok: boolean; content: string }
     expect({ ok, lines: content.split('\n').sort() }).toEqual({
       ok: false,
-      lines: [REFUSED, ...names.map((name) => `${name}: GH_TOKEN`)].sort(),
+      lines: [REFUSED, ...names.map((name) => `${name}: the secret GH_TOKEN`)].sort(),
     })
     await same()
     expect(await call('git_commit', { message: 'm', paths: ['good.txt'] })).toMatchObject({ ok: true })
@@ -49,7 +49,7 @@ describe('git_commit', () => {
     const { call, put, root, same, git } = await repository()
     expect(await call('git_commit', { message: `uses ${VALUE}` })).toEqual({
       ok: false,
-      content: `${REFUSED}\nthe message: GH_TOKEN`,
+      content: `${REFUSED}\nthe message: the secret GH_TOKEN`,
     })
     const name = encodeURIComponent(VALUE)
     await put(name, 'x')
@@ -67,7 +67,13 @@ describe('git_commit', () => {
     await put('a.txt', 'two\n')
     const { content } = (await call('git_commit', { message: 'm' })) as { content: string }
     expect(content.split('\n').sort()).toEqual(
-      [REFUSED, `${name}: GH_TOKEN`, 'binary: GH_TOKEN', 'wide: GH_TOKEN', 'link: GH_TOKEN'].sort(),
+      [
+        REFUSED,
+        `${name}: the secret GH_TOKEN`,
+        'binary: the secret GH_TOKEN',
+        'wide: the secret GH_TOKEN',
+        'link: the secret GH_TOKEN',
+      ].sort(),
     )
     await same()
     expect(await git('status', '--short')).toContain(' M a.txt')

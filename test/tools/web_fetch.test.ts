@@ -52,6 +52,7 @@ const ANSWERS: Record<string, { type?: string; body: string | Buffer; status?: n
   '/gone': { type: 'text/html', body: `<h1>Gone</h1>${'x'.repeat(5000)}`, status: 410 },
   '/large': { type: 'text/plain', body: 'a'.repeat(6 * 1024 * 1024) },
   '/moved': { body: '', status: 302, location: '/d/page' },
+  '/d/page/': { body: '', status: 308, location: '/d/page' },
   '/away': { body: '', status: 301, location: 'https://elsewhere.test/x' },
 }
 
@@ -146,12 +147,18 @@ describe('web_fetch', () => {
     })
   })
 
-  it('follows a redirect within the host; tells of one to another, without going there', async () => {
+  it('follows a redirect to the same path; tells of one to another path or host, without going there', async () => {
     const { call } = await bench()
-    expect(await call('web_fetch', { url: `${here}/moved` })).toMatchObject({
+    expect(await call('web_fetch', { url: `${here}/d/page/` })).toMatchObject({
       ok: true,
       content: expect.stringContaining(first('/d/page')),
     })
+    server.requests.splice(0)
+    expect(await call('web_fetch', { url: `${here}/moved` })).toEqual({
+      ok: false,
+      content: `${here}/moved redirects (status 302) to ${here}/d/page\nIt was not followed: fetch that address if you need it.`,
+    })
+    expect(server.requests.length).toBe(1)
     expect(await call('web_fetch', { url: `${here}/away` })).toEqual({
       ok: false,
       content: `${here}/away redirects (status 301) to https://elsewhere.test/x\nIt was not followed: fetch that address if you need it.`,

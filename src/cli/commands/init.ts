@@ -1,10 +1,16 @@
+import { statSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createConfigSurroundings, RetinueError, starterConfig } from '../../index.js'
 import { absolute } from '../open.js'
 
 export async function init(options: { cwd?: string }): Promise<number> {
-  const file = join(absolute(options.cwd ?? '.'), 'retinue.yaml')
+  const folder = absolute(options.cwd ?? '.')
+  const file = join(folder, 'retinue.yaml')
+  const other = join(folder, 'retinue.yml')
+  if (statSync(other, { throwIfNoEntry: false })?.isFile()) {
+    throw new RetinueError('input', `${other} is there already; nothing was changed`)
+  }
   try {
     await writeFile(file, await starterConfig(createConfigSurroundings()), { flag: 'wx' })
   } catch (error) {

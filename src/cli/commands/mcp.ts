@@ -10,7 +10,9 @@ const say = (text: string) => process.stdout.write(`${text}\n`)
 
 /** Which servers there are, where they come from and whether they may start. */
 export async function mcpList(options: Options): Promise<number> {
-  const { servers, problems, notes } = await open(options)
+  const project = await open(options)
+  const { problems, notes } = project
+  const servers = project.servers.map(project.shown)
   if (options.json) {
     say(JSON.stringify({ servers: servers.map(describeServer), problems, notes }))
     return problems.length === 0 ? 0 : 1
@@ -34,11 +36,10 @@ export async function mcpTrust(name: string, options: Options): Promise<number> 
   const project = await open(options)
   const changed = await project.trust(name)
   const server = project.servers.find((candidate) => candidate.name === name) as Server
-  const { from, does } = describeServer(server)
+  const { from, does, gets } = describeServer(project.shown(server))
   if (from === 'user') say(`${name} is in your own configuration: it needs no trust.`)
   else say(`${name} ${changed ? 'may start from now on' : 'was trusted already'}, in this folder, as: ${line(does)}`)
-  const read = variablesOf(server)
-  if (from === 'project' && read.length > 0) say(`It gets these variables of your environment: ${read.join(', ')}`)
+  if (from === 'project' && gets.length > 0) say(`It gets these variables of your environment: ${gets.join(', ')}`)
   return 0
 }
 
@@ -93,7 +94,7 @@ export function describeServer({ name, settings, from, file, trusted }: Server) 
   const headers = Object.entries(settings.headers ?? {}).map(([key, value]) => ` ${key}: ${value}`)
   const where = settings.cwd === undefined ? '' : ` in ${settings.cwd}`
   const does = settings.url === undefined ? `${env.join('')}${words}${where}` : `${settings.url}${headers.join(',')}`
-  return { name, from, file, state, does }
+  return { name, from, file, state, does, gets: variablesOf(settings) }
 }
 
 function quoted(word: string): string {
@@ -101,7 +102,7 @@ function quoted(word: string): string {
 }
 
 /** What of the person's environment goes into the server. */
-function variablesOf({ settings }: Server): string[] {
+function variablesOf(settings: Server['settings']): string[] {
   const { command = '', args = [], env = {}, url = '', headers = {} } = settings
   const texts = [command, ...args, ...Object.values(env), url, ...Object.values(headers)]
   const found = texts.flatMap((text) => [...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}/g)])

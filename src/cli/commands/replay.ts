@@ -1,14 +1,15 @@
+import { RetinueError } from '../../index.js'
 import { type StoreOptions, withRetinue } from '../open.js'
-import { scriptFile } from '../script-file.js'
+import { openScriptFile } from '../script-file.js'
 import { plural } from '../style.js'
 
 type ReplayOptions = StoreOptions & { json?: boolean; script?: string }
 
 export async function replay(id: string, options: ReplayOptions): Promise<number> {
-  const write = options.script === undefined ? null : scriptFile(options.script)
   return withRetinue(options, async (retinue) => {
     const { run_id } = await retinue.find(id)
-    await write?.(retinue, run_id)
+    const fault = options.script === undefined ? null : await openScriptFile(options.script).finish(retinue, run_id)
+    if (fault !== null) throw new RetinueError('input', fault)
     const replayed = await retinue.replay(run_id)
     if (options.json) for (const request of replayed.requests) process.stdout.write(`${JSON.stringify(request)}\n`)
     if (!replayed.ok) {

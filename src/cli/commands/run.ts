@@ -8,6 +8,7 @@ import {
   type RunOptions,
 } from '../../index.js'
 import { canAsk, type DriveOptions, drive } from '../drive.js'
+import { EXIT } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { offerTrust } from '../trust.js'
 import { resumeRun } from './resume.js'
@@ -42,7 +43,7 @@ const COMMANDS = ['run', 'resume', 'runs', 'show', 'watch', 'cancel', 'replay', 
 
 export async function run(words: string[], flags: RunFlags): Promise<number> {
   const task = await taskFrom(words)
-  if (canAsk(flags)) await offerTrust(flags)
+  if (canAsk(flags) && !(await offerTrust(flags))) return EXIT.interrupted
   return withRetinue(flags, async (retinue) => {
     const earlier = await earlierRun(retinue, flags)
     if (earlier && task === null) {

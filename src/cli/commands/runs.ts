@@ -1,5 +1,5 @@
 import { type StoreOptions, withRetinue } from '../open.js'
-import { age, costOf, count, paintFor, printable } from '../style.js'
+import { age, cost, count, paintFor, printable } from '../style.js'
 
 export async function runs(options: StoreOptions & { limit: number; json?: boolean }): Promise<number> {
   return withRetinue(options, async (retinue) => {
@@ -13,7 +13,7 @@ export async function runs(options: StoreOptions & { limit: number; json?: boole
     for (const row of rows) {
       const state = row.status === 'closed' ? (row.outcome ?? 'closed') : row.status
       const colour = state === 'completed' ? green : row.status === 'running' ? yellow : red
-      const tokens = `${count(row.input_tokens + row.output_tokens)} tokens, ${costOf(row)}`
+      const tokens = `${count(row.input_tokens + row.output_tokens)} tokens, ${cost(row.cost_usd)}`
       const task = printable(row.task.replace(/\s+/g, ' ')).slice(0, 60)
       process.stdout.write(
         `${row.run_id}  ${colour(state.padEnd(15))} ${task.padEnd(60)} ${dim(`${tokens}, ${age(row.created_at, Date.now())}`)}\n`,

@@ -1,6 +1,6 @@
 import { type AgentRow, type Contract, type RunSummary, type StoredEvent, summarize } from '../../index.js'
 import { type StoreOptions, withRetinue } from '../open.js'
-import { cost, costOf, count, duration, line, type Paint, paintFor, plural, printable } from '../style.js'
+import { cost, count, duration, line, type Paint, paintFor, plural, printable } from '../style.js'
 
 export async function show(id: string, options: StoreOptions & { full?: boolean; json?: boolean }): Promise<number> {
   return withRetinue(options, async (retinue) => {
@@ -30,7 +30,7 @@ function header(run: RunSummary, { bold, dim }: Paint): string[] {
     bold(printable(shortened(run.task))),
     `${state} ${dim(`· run ${run.run_id} · session ${run.session_id} · ${new Date(run.created_at).toISOString()}`)}`,
     dim(
-      `${plural(run.turns, 'turn')}, ${plural(run.tool_calls, 'tool call')}, ${tokens}, ${costOf(run)}, ${duration(run.updated_at - run.created_at)}`,
+      `${plural(run.turns, 'turn')}, ${plural(run.tool_calls, 'tool call')}, ${tokens}, ${cost(run.cost_usd)}, ${duration(run.updated_at - run.created_at)}`,
     ),
   ]
 }

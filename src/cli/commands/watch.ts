@@ -9,7 +9,7 @@ const LOOK_MS = 1000
 export async function watch(id: string, options: StoreOptions & { json?: boolean }): Promise<number> {
   return withRetinue(options, async (retinue) => {
     const { run_id } = await retinue.find(id)
-    const view = new RunView(process.stdout, paintFor(process.stdout, process.env))
+    const view = new RunView(process.stdout, paintFor(process.stdout, process.env), true)
     const gone = new AbortController()
     const look = async () => {
       if ((await retinue.find(run_id)).status === 'interrupted') gone.abort()

@@ -86,7 +86,8 @@ refused, with the line, when it
 - turns the \`sandbox\` off
 - chooses a scripted model, alone or in a pool: a script is answers that somebody else wrote
 - has an \`allow\` rule that yours does not have
-- raises a number of \`budget\` over yours (or over the default)
+- raises a number of \`budget\`, \`limits\` or \`retry\`, or \`model_timeout_ms\` or \`idle_timeout_ms\`, over yours (or
+  over the default)
 - sets a provider, unless that is a new one of type \`openai-compatible\` on this machine (\`localhost\`, \`127.0.0.1\`,
   \`[::1]\`) without key and headers: anything else could send your key or your code elsewhere
 - names a host in \`web.allow_private\` that yours does not name, or sets \`web.search\`

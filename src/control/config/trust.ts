@@ -14,7 +14,7 @@ export function isTrusted(user: Config, places: Places): boolean {
 
 /**
  * What a project's file says that it may not say. It may come from a stranger, with the repository, so unless it is
- * trusted it can only narrow what holds without it: a wider mode, network or budget, further allow rules, no sandbox,
+ * trusted it can only narrow what holds without it: a wider mode or network, a larger budget, limit or timeout, further allow rules, no sandbox,
  * answers written beforehand, a place to send requests to and a place to write outside the folder are refused.
  */
 export function trustFaults(
@@ -66,10 +66,8 @@ export function trustFaults(
   if (project.web?.search) {
     refuse(['web', 'search'], `a project's file cannot choose where the web is searched: ${remedy}`, 'key')
   }
-  for (const [name, asked] of Object.entries(project.budget ?? {})) {
-    const limit = without.budget[name as keyof ResolvedConfig['budget']]
-    if (asked === undefined || limit === null || asked <= limit) continue
-    refuse(['budget', name], `a project's file cannot raise ${name} from ${limit} to ${asked}: ${remedy}`)
+  for (const { path, from, to } of raised(project, without)) {
+    refuse(path, `a project's file cannot raise ${path.at(-1)} from ${from} to ${to}: ${remedy}`)
   }
   for (const [name, provider] of Object.entries(project.providers ?? {})) {
     const reason = providerFault(provider, user.providers !== undefined && Object.hasOwn(user.providers, name))
@@ -89,6 +87,24 @@ export function storeFault(store: string, { project_dir }: Places): string | nul
   const folder = join(project_dir, '.retinue')
   if (store !== folder && isWithin(folder, store)) return null
   return 'store must be a file below .retinue, or outside the project folder'
+}
+
+/** Groups of numbers, and numbers, of which more costs the person more: money, time, memory, or what a model is shown. */
+const GROUPS = ['budget', 'limits', 'retry'] as const
+const NUMBERS = ['model_timeout_ms', 'idle_timeout_ms'] as const
+
+function raised(project: Config, without: ResolvedConfig): { path: string[]; from: number; to: number }[] {
+  type Pair = { path: string[]; from: number | null | undefined; to: number | undefined }
+  const grouped = GROUPS.flatMap((group) => {
+    const limits: Readonly<Record<string, number | null>> = without[group]
+    return Object.entries(project[group] ?? {}).map(
+      ([name, to]): Pair => ({ path: [group, name], from: limits[name], to }),
+    )
+  })
+  const single = NUMBERS.map((name): Pair => ({ path: [name], from: without[name], to: project[name] }))
+  return [...grouped, ...single].flatMap(({ path, from, to }) => {
+    return from == null || to === undefined || to <= from ? [] : [{ path, from, to }]
+  })
 }
 
 function isWider(mode: Mode, than: Mode): boolean {

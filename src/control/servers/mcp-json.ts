@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import type { z } from 'zod'
+import { serverNameFault } from '../../domain/index.js'
 import type { NamedServer } from './server.js'
 
 export type McpJson<S> = { servers: NamedServer<S>[]; problems: string[]; notes: string[] }
 
 /** What others write into the file for the same thing. */
 const KINDS: Readonly<Record<string, string>> = { stdio: 'stdio', http: 'http', 'streamable-http': 'http' }
-const USED = ['type', 'command', 'args', 'env', 'cwd', 'url', 'headers']
-const NAME = /^[a-zA-Z0-9_-]{1,40}$/
+const USED = ['type', 'command', 'args', 'env', 'cwd', 'url', 'headers', 'disabled']
 
 /**
  * Reads the `.mcp.json` of a project, which other programs share. So keys that are not used here are said and passed
@@ -46,16 +46,21 @@ export async function readMcpJson<S>(
 function readServer<S>(file: string, name: string, value: unknown, schema: z.ZodType<S>): McpJson<S> {
   const where = `${file}: mcpServers.${name}`
   const bad = (...problems: string[]): McpJson<S> => ({ servers: [], problems, notes: [] })
-  if (!NAME.test(name)) return bad(`${where}: a server name has 1 to 40 letters, digits, dashes and underscores`)
+  const fault = serverNameFault(name)
+  if (fault) return bad(`${where}: ${fault}`)
   if (!isObject(value)) return bad(`${where}: must be an object`)
   const kind = value.type === undefined ? undefined : KINDS[String(value.type)]
   if (value.type !== undefined && kind === undefined) {
     const advice = value.type === 'sse' ? 'servers that speak only the old SSE are not supported' : 'use stdio or http'
     return bad(`${where}.type: ${JSON.stringify(value.type)}: ${advice}`)
   }
-  const used = Object.entries(value).filter(([key]) => USED.includes(key))
+  const used = Object.entries(value).filter(([key]) => USED.includes(key) && key !== 'disabled')
   const unused = Object.keys(value).filter((key) => !USED.includes(key))
-  const parsed = schema.safeParse({ ...Object.fromEntries(used), ...(kind === undefined ? {} : { type: kind }) })
+  const parsed = schema.safeParse({
+    ...Object.fromEntries(used),
+    ...(kind === undefined ? {} : { type: kind }),
+    ...(value.disabled === true ? { enabled: false } : {}),
+  })
   if (!parsed.success) {
     return bad(...parsed.error.issues.map(({ path, message }) => `${[where, ...path].join('.')}: ${message}`))
   }

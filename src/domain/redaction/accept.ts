@@ -1,7 +1,9 @@
 /** Words that stand where a secret could, and everywhere else too. */
 const ORDINARY = new Set(
   (
-    'administrator anonymous changeme default development disabled enabled example false guest internal localhost ' +
+    'administrator anonymous anthropic changeme default dummy-key dummykey fake-key fakekey lm-studio lmstudio llamacpp ' +
+    'no-key no-key-required none-needed not-needed notneeded ollama openai sk-dummy sk-test test-key testkey unneeded ' +
+    'default development disabled enabled example false guest internal localhost ' +
     'mysecret none nopassword notset optional password password1 placeholder postgres postgresql private production ' +
     'public required secret staging string testing testtest undefined unknown unused username yourpassword'
   ).split(' '),

@@ -1,22 +1,18 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { findProgram } from '../launch.js'
-import { isInside } from '../paths.js'
+import { commandEnvironment } from '../environment.js'
+import type { OwnPrograms } from '../programs.js'
 
-type Bubblewrap = { path: string; version: string; forbids_namespaces: boolean }
+export type Bubblewrap = { path: string; version: string; forbids_namespaces: boolean }
 
-const USUAL = ['/usr/bin', '/usr/local/bin', '/bin', '/run/current-system/sw/bin']
-
-/**
- * The bubblewrap of this machine. One that lies where the fenced command may have written it would be no fence; so
- * nothing below the workspace is taken for it, whatever the PATH says.
- */
+/** The bubblewrap of this machine. One that lies where the fenced command may have written it would be no fence. */
 export class BubblewrapFinder {
   readonly #known = new Map<string, Promise<Bubblewrap | null>>()
 
-  async find(root: string): Promise<Bubblewrap | null> {
-    const folders = [...USUAL, ...(process.env.PATH ?? '').split(':')].filter((folder) => !isInside(root, folder))
-    const path = findProgram('bwrap', { cwd: '/', path: folders.join(':') })
+  constructor(private readonly programs: OwnPrograms) {}
+
+  async find(): Promise<Bubblewrap | null> {
+    const path = this.programs.find('bwrap', { usual_first: true })
     if (path === null) return null
     let known = this.#known.get(path)
     if (!known) {
@@ -29,10 +25,21 @@ export class BubblewrapFinder {
 
 async function readVersion(path: string): Promise<Bubblewrap | null> {
   try {
-    const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: 10_000 })
+    const { stdout } = await promisify(execFile)(path, ['--version'], { timeout: 10_000, env: commandEnvironment() })
     const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(stdout) ?? []).slice(1).map(Number)
     return { path, version: stdout.trim(), forbids_namespaces: major > 0 || minor >= 8 }
   } catch {
     return null
   }
+}
+
+/** Which bubblewrap it is, and what a fence of it lacks on this machine. */
+export function strengthOf(bwrap: Bubblewrap, filter: Buffer | null, arch: string = process.arch): string {
+  return [
+    bwrap.version,
+    ...(filter ? [] : [`weaker: no filter for system calls on ${arch}`]),
+    ...(bwrap.forbids_namespaces
+      ? []
+      : ['weaker: commands can make user namespaces, because bubblewrap is before 0.8']),
+  ].join('; ')
 }

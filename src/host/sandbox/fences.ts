@@ -1,10 +1,12 @@
 import type { Fence } from '../host.js'
 import { FILTER_FD, STATUS_FD } from '../launch.js'
 import { isInside } from '../paths.js'
+import type { OwnPrograms } from '../programs.js'
 import { BubblewrapFinder } from './bubblewrap.js'
 import { type HeldName, holdName, releaseName } from './held-names.js'
 import { MachineView } from './machine.js'
 import { misplaced } from './mounts.js'
+import { ownCode } from './own-code.js'
 import { bwrapArguments, planMounts, type View } from './plan.js'
 import { systemCallFilter } from './seccomp.js'
 import { listeningSockets } from './sockets.js'
@@ -29,23 +31,28 @@ export type Raised = {
 
 /** Puts up fences around commands, and remembers what makes the next one cheap. */
 export class Fences {
-  readonly #finder = new BubblewrapFinder()
+  readonly #finder: BubblewrapFinder
   readonly #machine = new MachineView()
   readonly #trees = new Trees()
   readonly #filter = systemCallFilter()
+  readonly #code = new Map<string, string[]>()
+
+  constructor(private readonly programs: OwnPrograms) {
+    this.#finder = new BubblewrapFinder(programs)
+  }
 
   async raise(
     fence: Fence,
-    cwd: string,
-    env: Record<string, string>,
-  ): Promise<Raised | { ok: false; message: string }> {
+    { cwd, env, signal }: { cwd: string; env: Record<string, string>; signal?: AbortSignal },
+  ): Promise<Raised | { ok: false; message: string; stopped?: true }> {
     if (process.platform !== 'linux') return refuse(`there is no sandbox for ${process.platform}`)
     if (fence.root === '/') return refuse('a workspace that is the whole file system cannot be fenced in')
-    const bwrap = await this.#finder.find(fence.root)
+    this.programs.avoid(fence.root)
+    const bwrap = await this.#finder.find()
     if (!bwrap) return refuse('bubblewrap (bwrap) is not installed')
     const tree = this.#trees.for(fence)
-    const walked = tree.isKnown ? tree.known() : await tree.walk()
-    if (!walked.ok) return refuse(walked.message)
+    const walked = tree.isKnown ? tree.known() : await tree.walk(signal)
+    if (!walked.ok) return { ...refuse(walked.message), ...(walked.stopped && { stopped: true }) }
     const found = survey(fence, walked)
     const held: HeldName[] = []
     const release = () => held.splice(0).forEach(releaseName)
@@ -62,7 +69,7 @@ export class Fences {
       machine: this.#machine.for(env),
       readable: found.readable,
       writable: found.writable,
-      protected: found.protected,
+      protected: [...found.protected, ...found.read_only, ...this.#codeIn(fence.root)],
       held: held.map(({ path }) => path),
       hidden: found.hidden,
       sockets: listeningSockets(),
@@ -100,16 +107,23 @@ export class Fences {
     }
   }
 
+  #codeIn(root: string): string[] {
+    const known = this.#code.get(root) ?? ownCode(root)
+    this.#code.set(root, known)
+    return known
+  }
+
   /** Looks at the machine anew next time. */
   forget(): void {
     this.#machine.forget()
     this.#trees.forget()
+    this.#code.clear()
   }
 }
 
 /** What decides about the mounts. The names that are held are free in one survey and not in the other. */
-function mounted({ readable, writable, protected: shielded, hidden }: Survey): string {
-  return JSON.stringify([readable, writable, shielded, hidden])
+function mounted({ readable, writable, protected: shielded, read_only, hidden }: Survey): string {
+  return JSON.stringify([readable, writable, shielded, read_only, hidden])
 }
 
 function refuse(reason: string): { ok: false; message: string } {

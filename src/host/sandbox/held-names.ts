@@ -1,4 +1,4 @@
-import { closeSync, lstatSync, mkdirSync, openSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs'
+import { lstatSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { TEMPORARY } from '../paths.js'
 
@@ -9,6 +9,9 @@ import { TEMPORARY } from '../paths.js'
  * empty; and marks of a process that was killed are removed by the next one.
  */
 export type HeldName = { path: string; mark: string; remove: boolean }
+
+/** Names that may be held at the root of a workspace. */
+const HELD = ['.git', '.retinue', 'retinue.yaml', 'retinue.yml']
 
 let count = 0
 
@@ -29,7 +32,8 @@ export function holdName(path: string): HeldName | null {
       remove = marks.length > 0
     }
     try {
-      closeSync(openSync(join(path, mark), 'wx', 0o600))
+      // A folder, because git does not see empty ones.
+      mkdirSync(join(path, mark), { mode: 0o700 })
       return { path, mark, remove }
     } catch (error) {
       // Somebody else was the last one to go just now.
@@ -41,11 +45,27 @@ export function holdName(path: string): HeldName | null {
 
 export function releaseName({ path, mark, remove }: HeldName): void {
   try {
-    unlinkSync(join(path, mark))
-    for (const name of readdirSync(path)) if (isStale(name)) unlinkSync(join(path, name))
+    rmdirSync(join(path, mark))
+    for (const name of readdirSync(path)) if (isStale(name)) rmdirSync(join(path, name))
     if (remove) rmdirSync(path)
   } catch {
     // Others need it still, or it has become something real.
+  }
+}
+
+/** Takes away what a process that was killed left of the names that it held in a folder. */
+export function sweepNames(root: string): void {
+  for (const name of HELD) sweepName(join(root, name))
+}
+
+function sweepName(path: string): void {
+  const marks = marksIn(path)
+  if (marks === null || marks.length === 0 || !marks.every(isStale)) return
+  try {
+    for (const mark of marks) rmdirSync(join(path, mark))
+    rmdirSync(path)
+  } catch {
+    // Somebody took it just now.
   }
 }
 

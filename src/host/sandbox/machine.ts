@@ -61,7 +61,7 @@ function lookAround(env: Record<string, string>): Machine {
   const tools = outermost(
     distinct([
       ...homes.flatMap((home) => below(home, TOOLCHAINS)),
-      ...toolFolders(env.PATH ?? '', emptied),
+      ...toolFolders(env.PATH ?? '', emptied, homes),
       ...resolver(emptied),
     ]),
   )
@@ -80,23 +80,38 @@ function lookAround(env: Record<string, string>): Machine {
           .filter((n) => name.test(n))
           .flatMap((n) => readable(join(folder, n))),
       ),
-      ...homes.flatMap((home) => TOOLCHAIN_SECRETS.flatMap((name) => readable(join(home, name)))),
+      ...homes.flatMap((home) => [...TOOLCHAIN_SECRETS, ...HOME_SECRETS].flatMap((name) => readable(join(home, name)))),
     ].filter((one, i, all) => isSeen(one) && all.findIndex(({ path }) => path === one.path) === i),
     home_secrets: homes.flatMap((home) => HOME_SECRETS.flatMap((name) => readable(join(home, name)))),
   }
 }
 
 /** Folders of the PATH that would be hidden. One that is part of a larger installation needs what is beside it. */
-function toolFolders(path: string, emptied: string[]): string[] {
+function toolFolders(path: string, emptied: string[], homes: string[]): string[] {
   return path.split(delimiter).flatMap((folder) => {
     if (!isAbsolute(folder)) return []
     const hidden = realFolder(folder).some((real) => emptied.some((place) => isInside(place, real)))
     if (!hidden) return []
     const parent = dirname(folder)
-    const isPrefix =
-      /^s?bin$/.test(basename(folder)) && ['lib', 'libexec'].some((name) => realFolder(join(parent, name)).length > 0)
-    return [isPrefix && !emptied.includes(parent) && !emptied.includes(dirname(parent)) ? parent : folder]
+    const libraries = ['lib', 'libexec'].map((name) => join(parent, name)).filter((one) => realFolder(one).length > 0)
+    if (!/^s?bin$/.test(basename(folder)) || libraries.length === 0) return [folder]
+    const reals = [parent, ...realFolder(parent)]
+    if (reals.some((real) => isHome(real, homes) || emptied.includes(real))) return [folder]
+    return reals.every((real) => isInstallation(real, emptied, homes)) ? [parent] : [folder, ...libraries]
   })
+}
+
+/** Whether a folder holds a program and nothing else. `~/.local` and its like hold what all programs keep, keys too. */
+function isInstallation(folder: string, emptied: string[], homes: string[]): boolean {
+  const above = dirname(folder)
+  if (isHome(above, homes) || emptied.includes(above) || basename(folder) === '.local') return false
+  return !homes.some(
+    (home) => isInside(folder, home) || HOME_SECRETS.some((secret) => isInside(join(home, secret), folder)),
+  )
+}
+
+function isHome(path: string, homes: string[]): boolean {
+  return homes.includes(path) || path === '/root' || dirname(path) === '/home'
 }
 
 /** Where the list of name servers is a link into what is hidden. */

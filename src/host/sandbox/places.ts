@@ -69,7 +69,7 @@ export const TOOLCHAINS = [
 /** Secrets inside them. */
 export const TOOLCHAIN_SECRETS = ['.cargo/credentials', '.cargo/credentials.toml', '.rvm/user', '.sdkman/etc']
 
-/** Hidden where the workspace is the home folder itself, so that the folder as such has to be seen. */
+/** Hidden where they would be seen after all: the workspace is the home folder itself, or tools lie around them. */
 export const HOME_SECRETS = [
   '.ssh',
   '.aws',

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import type { Fence } from '../host.js'
 import { isInside } from '../paths.js'
 import { type Covered, type Machine, outermost } from './machine.js'
@@ -17,9 +18,9 @@ export type View = {
   /** The outermost files and folders below the root that may be read, and written; the root itself where all may. */
   readable: readonly string[]
   writable: readonly string[]
-  /** What belongs to git or Retinue, and folders in which that cannot be told. */
+  /** What belongs to git or Retinue, folders in which that cannot be told, and what else must stay as it is. */
   protected: readonly string[]
-  /** Names of theirs at the root that are not taken, each held by an empty folder while the command runs. */
+  /** Such names that are not taken, each held by an empty folder while the command runs. */
   held: readonly string[]
   hidden: readonly Covered[]
   sockets: readonly string[]
@@ -35,7 +36,8 @@ export function planMounts(fence: Fence, view: View): { outside: Mount[]; inside
   const away = (path: string) => !isInside(root, path)
   const whole = view.readable.includes(root)
   const seen = (path: string) => view.readable.some((at) => isInside(at, path))
-  const writable = (path: string) => view.writable.some((at) => isInside(at, path))
+  const replaced = (path: string) => machine.emptied.some((at) => isBelow(at) && isInside(at, path))
+  const writable = (path: string) => view.writable.some((at) => isInside(at, path)) && !replaced(path)
   const emptied = (path: string) => machine.emptied.some((at) => isInside(at, path))
   const homeIsSeen = machine.homes.some(
     (home) => isInside(root, home) && !machine.emptied.some((at) => isBelow(at) && isInside(at, home)),
@@ -54,20 +56,24 @@ export function planMounts(fence: Fence, view: View): { outside: Mount[]; inside
   const covered = [
     ...view.hidden,
     ...(homeIsSeen ? machine.home_secrets : []),
-    ...[...machine.secrets, ...sockets].filter(
-      ({ path }) => !machine.emptied.some((at) => isBelow(at) && isInside(at, path)),
-    ),
+    ...[...machine.secrets, ...sockets].filter(({ path }) => !replaced(path)),
   ].filter(({ path }) => isBelow(path) && seen(path))
   const top = outermost([...new Set(covered.map(({ path }) => path))])
+  const shielded = outermost([...view.protected]).filter((path) => isBelow(path) && writable(path))
+  // Whoever can rename a folder gets everything in it from under its cover, by the next command. What is mounted cannot
+  // be renamed, not even when it is mounted where it was anyway.
+  const fixed = [...shielded, ...view.held, ...top]
+  const pinned = [...new Set(fixed.flatMap((path) => foldersAbove(root, path)))].filter(
+    (path) => writable(path) && !view.writable.includes(path) && !fixed.some((one) => isInside(one, path)),
+  )
   const inside: Mount[] = [
     ...(whole
       ? [own(root, view.writable.includes(root))]
       : [empty(root, false), ...view.readable.map((path) => own(path, false))]),
     ...view.writable.filter((path) => path !== root).map((path) => own(path, true)),
+    ...pinned.sort((a, b) => a.length - b.length).map((path) => own(path, true)),
     ...machine.emptied.filter(isBelow).map((path) => empty(path, true)),
-    ...outermost([...view.protected])
-      .filter((path) => isBelow(path) && writable(path))
-      .map((path) => own(path, false)),
+    ...shielded.map((path) => own(path, false)),
     ...view.held.map((path) => empty(path, false)),
     ...top.map((path) => cover(covered.find((one) => one.path === path) as Covered)),
     ...view.hidden.filter(({ path }) => visibleOutside(path)).map(cover),
@@ -103,6 +109,12 @@ function mountArguments(mount: Mount): string[] {
   if (mount.kind === 'empty') return ['--tmpfs', path]
   // A device that is mounted without the right to use devices: whoever opens it is refused.
   return ['--ro-bind', '/dev/null', path]
+}
+
+/** Those below the root, the outermost last. */
+function foldersAbove(root: string, path: string): string[] {
+  const folder = dirname(path)
+  return folder === root || !isInside(root, folder) ? [] : [folder, ...foldersAbove(root, folder)]
 }
 
 function own(path: string, writable: boolean): Mount {

@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { HostFacts, Processes } from '../host.js'
 import { findProgram } from '../launch.js'
-import { BubblewrapFinder } from './bubblewrap.js'
+import type { OwnPrograms } from '../programs.js'
+import { BubblewrapFinder, strengthOf } from './bubblewrap.js'
+import { systemCallFilter } from './seccomp.js'
 
 const INSTALL: readonly [program: string, command: string][] = [
   ['apt-get', 'apt-get install bubblewrap'],
@@ -15,13 +17,13 @@ const INSTALL: readonly [program: string, command: string][] = [
 ]
 
 /** Whether commands can be fenced in here, found out by doing it once. */
-export async function probeSandbox(processes: Processes): Promise<HostFacts['sandbox']> {
+export async function probeSandbox(processes: Processes, programs: OwnPrograms): Promise<HostFacts['sandbox']> {
   if (process.platform !== 'linux') {
     return none(`bubblewrap, which fences commands in, needs Linux, and this is ${process.platform}`)
   }
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'retinue-sandbox-')))
   try {
-    const bwrap = await new BubblewrapFinder().find(folder)
+    const bwrap = await new BubblewrapFinder(programs).find()
     if (!bwrap) return none(`bubblewrap is not installed: ${howToInstall()}`)
     const fence = { root: folder, write_paths: [['**']], read_paths: [['**']], hidden: [], network: false }
     const tried = await processes.run({
@@ -31,7 +33,7 @@ export async function probeSandbox(processes: Processes): Promise<HostFacts['san
       timeout_ms: 10_000,
       max_output_bytes: 1000,
     })
-    if (tried.exit_code === 0) return { kind: 'bubblewrap', reason: bwrap.version }
+    if (tried.exit_code === 0) return { kind: 'bubblewrap', reason: strengthOf(bwrap, systemCallFilter()) }
     const why = tried.message ?? `a fenced command ended as ${tried.status}: ${tried.output.trim()}`
     return none(`${bwrap.version} does not work here: ${why}${hint()}`)
   } finally {

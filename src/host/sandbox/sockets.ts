@@ -1,12 +1,38 @@
-import { lstatSync, readFileSync, realpathSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
 
 /**
- * Sockets with a name in the file system that somebody listens on. Neither a read-only mount nor a network of its own
- * keeps a command from speaking to them, and behind one may be a service that does everything it is asked to.
+ * Sockets with a name in the file system that somebody listens on, by their real paths. Neither a read-only mount nor a
+ * network of its own keeps a command from speaking to them, and behind one may be a service that does everything it is
+ * asked to.
  */
 export function listeningSockets(): string[] {
-  const paths = new Set(lines().flatMap((line) => /^(?:\S+ +){6}\d+ (\/.*)$/.exec(line)?.[1] ?? []))
-  return [...paths].filter(isSocket)
+  const names = new Set(lines().flatMap((line) => /^(?:\S+ +){6}\d+ ([^@].*)$/.exec(line)?.[1] ?? []))
+  const absolute = [...names].filter((name) => name.startsWith('/'))
+  const relative = [...names].filter((name) => !name.startsWith('/'))
+  return [...new Set([...absolute, ...inFoldersOfProcesses(relative)].flatMap(realSocket))]
+}
+
+/**
+ * The kernel keeps a name as it was given. Who listens by it could be found out only by looking through the open files
+ * of all processes; so it is looked for in the folders that processes are in, which is quick and finds as much.
+ */
+function inFoldersOfProcesses(names: string[]): string[] {
+  if (names.length === 0) return []
+  const folders = new Set(
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .flatMap(folderOfProcess),
+  )
+  return [...folders].flatMap((folder) => names.map((name) => join(folder, name)))
+}
+
+function folderOfProcess(pid: string): string[] {
+  try {
+    return [readlinkSync(`/proc/${pid}/cwd`)]
+  } catch {
+    return []
+  }
 }
 
 function lines(): string[] {
@@ -17,10 +43,11 @@ function lines(): string[] {
   }
 }
 
-function isSocket(path: string): boolean {
+function realSocket(path: string): string[] {
   try {
-    return lstatSync(path).isSocket() && realpathSync(path) === path
+    const real = realpathSync(path)
+    return lstatSync(real).isSocket() ? [real] : []
   } catch {
-    return false
+    return []
   }
 }

@@ -1,14 +1,15 @@
 import { realpathSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { matchesAny } from '../../domain/index.js'
 import type { Fence } from '../host.js'
+import { isInside } from '../paths.js'
 import { canHold } from './held-names.js'
 import { commonPaths, everyLayerMatches, literalPath, nameFilter } from './layers.js'
-import type { Covered } from './machine.js'
+import { type Covered, outermost } from './machine.js'
 import { type Found, type Look, statsOf, Tree, type Walked } from './tree.js'
 
 /** What the walk through a workspace looks for. */
-export type Tag = { protected: boolean; hidden: boolean; readable: boolean; writable: boolean }
+export type Tag = { protected: boolean; hidden: boolean; readable: boolean; writable: boolean; read_only: boolean }
 
 /** What belongs to git or Retinue at any depth, and at the root only. */
 const PROTECTED = ['.git', '.retinue']
@@ -20,7 +21,9 @@ export type Survey = {
   readable: string[]
   writable: string[]
   protected: string[]
-  /** Protected names at the root that are not taken. */
+  /** What else is never writable. */
+  read_only: string[]
+  /** Names of both that are not taken. */
   free: string[]
   hidden: Covered[]
 }
@@ -31,6 +34,8 @@ function lookFor(fence: Fence): Look<Tag> {
   const readGlobs = commonPaths(readLayers) === null
   const writeGlobs = commonPaths(writeLayers) === null
   const mayBeHidden = nameFilter(fence.hidden)
+  const readOnly = readOnlyGlobs(fence)
+  const mayBeReadOnly = nameFilter(readOnly)
   let above = { folder: '', readable: false, writable: false }
   return {
     tag(folder, name, kind) {
@@ -44,8 +49,9 @@ function lookFor(fence: Fence): Look<Tag> {
         hidden: mayBeHidden(name) && matchesAny(fence.hidden, path),
         readable: readGlobs && kind !== 'link' && !above.readable && everyLayerMatches(readLayers, path),
         writable: writeGlobs && kind !== 'link' && !above.writable && everyLayerMatches(writeLayers, path),
+        read_only: mayBeReadOnly(name) && matchesAny(readOnly, path),
       }
-      return tag.protected || tag.hidden || tag.readable || tag.writable ? tag : null
+      return Object.values(tag).includes(true) ? tag : null
     },
     enters: (name) => !PROTECTED.includes(name),
   }
@@ -56,7 +62,7 @@ export class Trees {
   readonly #trees = new Map<string, Tree<Tag>>()
 
   for(fence: Fence): Tree<Tag> {
-    const key = JSON.stringify([fence.root, fence.hidden, fence.read_paths, fence.write_paths])
+    const key = JSON.stringify([fence.root, fence.hidden, fence.read_paths, fence.write_paths, fence.read_only])
     const tree = this.#trees.get(key) ?? new Tree(fence.root, lookFor(fence))
     this.#trees.delete(key)
     this.#trees.set(key, tree)
@@ -87,13 +93,30 @@ export function survey(fence: Fence, walked: Walked<Tag> & { ok: true }): Survey
     ...walked.unreadable.map(at),
   ].filter((path) => !canHold(path) || !isAtRoot(root, path))
   const readable = paths(fence.read_paths, 'readable')
-  const writable = shielded.includes(root) ? [] : paths([...fence.write_paths, ...fence.read_paths], 'writable')
+  const readOnly = readOnlyGlobs(fence)
+  const nothing = shielded.includes(root) || readOnly.some(isEverything)
+  const writable = nothing ? [] : paths([...fence.write_paths, ...fence.read_paths], 'writable')
+  const kept = found
+    .filter((one) => one.tag.read_only)
+    .flatMap((one) => coverOf(at(one.path), one).map(({ path }) => path))
+  const isKept = (path: string) => [...shielded, ...kept].some((one) => one !== path && isInside(one, path))
+  // Only of a plain path can be said where something new would be.
+  const free = readOnly
+    .flatMap((pattern) => literalPath(pattern) ?? [])
+    .map(at)
+    .filter((path) => writable.some((one) => one !== path && isInside(one, path)) && !isKept(path) && isFree(path))
   return {
     unsettled: walked.unsettled || found.length < walked.found.length,
     readable,
     writable,
     protected: shielded,
-    free: writable.includes(root) ? [...PROTECTED, ...PROTECTED_AT_ROOT].map(at).filter(canHold) : [],
+    read_only: kept.filter((path) => !free.includes(path)),
+    free: [
+      ...new Set([
+        ...(writable.includes(root) ? [...PROTECTED, ...PROTECTED_AT_ROOT].map(at).filter(canHold) : []),
+        ...outermost(free),
+      ]),
+    ],
     hidden: [
       ...found.filter((one) => one.tag.hidden).flatMap((one) => coverOf(at(one.path), one)),
       ...fence.hidden.flatMap((pattern) => {
@@ -102,6 +125,16 @@ export function survey(fence: Fence, walked: Walked<Tag> & { ok: true }): Survey
       }),
     ],
   }
+}
+
+function isFree(path: string): boolean {
+  const folder = dirname(path)
+  return isReal(folder) && statSync(folder).isDirectory() && canHold(path)
+}
+
+/** Everything in a folder is the folder: so nothing new can be put there either. */
+function readOnlyGlobs(fence: Fence): string[] {
+  return (fence.read_only ?? []).map((pattern) => pattern.replace(/^\.\//, '').replace(/(?<=.)(?:\/\*{0,2})+$/, ''))
 }
 
 function isAtRoot(root: string, path: string): boolean {

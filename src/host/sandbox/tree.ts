@@ -25,7 +25,7 @@ export type Walked<T> =
       /** Something was moved or removed while it went on, so that something may have been missed. */
       unsettled: boolean
     }
-  | { ok: false; message: string }
+  | { ok: false; message: string; stopped?: true }
 
 type Folder<T> = {
   inode: number
@@ -67,13 +67,22 @@ export class Tree<T> {
     }
   }
 
-  async walk(): Promise<Walked<T>> {
+  /** When the signal aborts, what was known before stays; when it fails, nothing is known any more. */
+  async walk(signal?: AbortSignal): Promise<Walked<T>> {
+    const walked = await this.#walk(signal)
+    if (!walked.ok && !walked.stopped) this.#folders = new Map()
+    return walked
+  }
+
+  async #walk(signal?: AbortSignal): Promise<Walked<T>> {
     const folders = new Map<string, Folder<T>>()
     const open = ['.']
     let entries = 0
     let unsettled = false
     let slice = performance.now()
     for (let path = open.pop(); path !== undefined; path = open.pop()) {
+      if (signal?.aborted)
+        return { ok: false, message: 'there was no time to look through the workspace', stopped: true }
       const folder = this.#visit(path)
       if (folder === 'gone') {
         unsettled = true

@@ -2,7 +2,8 @@ import { baseName, type CommandPart, type CommandWord, UNSPEAKABLE } from '../..
 import { flagsOf } from './flags.js'
 import { NEVER, programName, SHELLS, SPECIAL_VARIABLES } from './programs.js'
 import { isInside, onlyPasses } from './riders.js'
-import type { Redirection, Simple } from './simple.js'
+import { throughRunner } from './runners.js'
+import { type Redirection, readsFile, type Simple } from './simple.js'
 import type { Place } from './structure.js'
 import { isPlainTest } from './test-expression.js'
 import { findRuns, innerCommands, isHarmlessVariable } from './wrappers.js'
@@ -12,8 +13,12 @@ export type Found = {
   parts: CommandPart[]
   /** Texts that a shell inside it would run, and where that shell stands. */
   scripts: { text: string; place: Place }[]
+  /** Variables that a builtin may have given a value, or `ANY_VARIABLE`. */
+  changed: Set<string>
   doubt: (why: string) => void
 }
+
+export const ANY_VARIABLE = '*'
 
 const RESERVED = new Set(
   'if then elif else fi do done case esac while until for select function in { } ! [[ ]] coproc'.split(' '),
@@ -31,7 +36,8 @@ export function partsOf(found: Found, simple: Simple, place: Place): boolean {
   }
   if (first === undefined) return true
   if (RESERVED.has(first)) found.doubt(`${first} stands in an odd place`)
-  return command(found, simple.words, { ...place, after: place.after || simple.fed === true })
+  const reads = readsFile(simple) ? 'own' : place.reads
+  return command(found, simple.words, { ...place, after: place.after || simple.fed === true, reads })
 }
 
 function assign(found: Found, { assignments, words }: Simple): void {
@@ -89,7 +95,16 @@ function command(found: Found, words: readonly CommandWord[], place: Place): boo
   if (SHELLS.has(name)) return shell(found, name, args, place, add)
   if (CHANGES_SHELL.has(name)) {
     if (!keepsShell(name, args)) found.doubt(`it uses ${name} in a way that changes how the rest is read`)
-    return add(!place.feeds)
+    if (name === 'export')
+      for (const arg of args) found.changed.add(typeof arg === 'string' ? nameIn(arg) : ANY_VARIABLE)
+    else if (CHANGES_VARIABLES.has(name)) found.changed.add(ANY_VARIABLE)
+    return add(!place.feeds && place.reads !== 'own' && !(place.reads && name === 'printf'))
+  }
+  const runner = throughRunner(name, words)
+  if (runner) {
+    if (!runner.inner.ok) found.doubt(`what ${name} runs is not clear`)
+    else for (const each of runner.inner.commands) forbidden(found, each, place)
+    return add(false, [runner.spelled])
   }
   const inner = innerCommands(name, words)
   if (inner) {
@@ -112,7 +127,7 @@ function command(found: Found, words: readonly CommandWord[], place: Place): boo
     add(global.harmless, spelled, hides)
     return command(found, global.words, place) && global.harmless
   }
-  const rides = spelled.length === 0 && !hides && !place.feeds && onlyPasses(name, args, place.after)
+  const rides = spelled.length === 0 && !hides && !place.feeds && !place.reads && onlyPasses(name, args, place.after)
   add(rides, spelled, hides)
   if (ran?.ok) for (const each of ran.commands) within(found, name, each, place, false)
   return rides
@@ -137,6 +152,17 @@ function within(found: Found, wrapper: string, words: readonly CommandWord[], pl
   // The program is fetched or found elsewhere: deny rules see its name, the yes is to the one that fetches it.
   found.parts.push({ kind: 'command', words, spelled: [], hides: false, rides: true })
   return false
+}
+
+/** What a runner runs needs no yes beside the runner's own, but whatever is denied or asked about is seen in it. */
+function forbidden(found: Found, words: readonly CommandWord[], place: Place): void {
+  const inner: Found = { ...found, parts: [] }
+  command(inner, words, { ...place, feeds: true })
+  for (const part of inner.parts) found.parts.push(part.kind === 'command' ? { ...part, rides: true } : part)
+}
+
+function nameIn(assignment: string): string {
+  return assignment.split('=')[0] as string
 }
 
 function firstWord(words: readonly CommandWord[] | undefined): string {
@@ -169,6 +195,9 @@ function shell(
 }
 
 const CHANGES_SHELL = new Set('set export declare typeset local readonly unset read printf test [ wait'.split(' '))
+const CHANGES_VARIABLES = new Set('set declare typeset local readonly unset read'.split(' '))
+/** `%n` gives a variable a value. */
+const ASSIGNS = /%[-#+ 0'*\d.]*[hjlLtz]*n/
 
 /** Builtins in the forms that leave the meaning of every later word as it is. */
 function keepsShell(name: string, args: readonly CommandWord[]): boolean {
@@ -183,11 +212,10 @@ function keepsShell(name: string, args: readonly CommandWord[]): boolean {
       return isPlainTest(args)
     case '[':
       return args.at(-1) === ']' && isPlainTest(args.slice(0, -1))
-    case 'printf':
-      return (
-        args.length > 0 &&
-        (known[0] === null ? !(args[0] as { option: boolean }).option : !known[0]?.startsWith('-') || known[0] === '--')
-      )
+    case 'printf': {
+      const format = known[0] === '--' ? known[1] : known[0]
+      return typeof format === 'string' && (known[0] === '--' || !format.startsWith('-')) && !ASSIGNS.test(format)
+    }
     case 'wait':
       return known.every((arg) => arg === null || !arg.startsWith('-'))
     case 'read':

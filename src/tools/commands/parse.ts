@@ -1,8 +1,8 @@
 import type { Node } from 'web-tree-sitter'
 import type { CommandPart } from '../../domain/index.js'
-import { type Found, partsOf } from './effects.js'
+import { ANY_VARIABLE, type Found, partsOf } from './effects.js'
 import { parseTree } from './grammar.js'
-import type { Reading } from './reading.js'
+import type { Reading, Variables } from './reading.js'
 import { type Place, walk } from './structure.js'
 import { variablesIn } from './variables.js'
 
@@ -19,7 +19,7 @@ const MAX_SCRIPTS = 3
 /** Blanks that a shell takes for letters, letters that nobody sees, and control characters. */
 const ODD_CHARACTER = /(?![\t\n ])[\p{Z}\p{C}]/u
 
-const ALONE: Place = { depth: 0, feeds: false, after: false }
+const ALONE: Place = { depth: 0, feeds: false, after: false, reads: false }
 
 export function parseCommand(text: string): Promise<ParsedCommand> {
   return parse(text, ALONE, 0)
@@ -48,7 +48,7 @@ async function parse(text: string, place: Place, depth: number): Promise<ParsedC
   return { ok: true, parts }
 }
 
-type ReadTree = { ok: true; parts: CommandPart[]; scripts: Found['scripts'] } | { ok: false; why: string }
+type ReadTree = ({ ok: true } & Omit<Found, 'doubt'>) | { ok: false; why: string }
 
 function readTree(text: string, root: Node, start: Place): ReadTree {
   if (root.hasError) return { ok: false, why: 'its syntax is not clear' }
@@ -63,27 +63,44 @@ function readTree(text: string, root: Node, start: Place): ReadTree {
     if (SUBSTITUTIONS.has(node.type)) substitutions++
     queue.push(...node.children)
   }
+  const assigned = variablesIn({ text, expansions, variables: new Map(), doubt: () => {}, enter: () => {} }, root)
+  const first = readCommands(text, root, start, { expansions, substitutions, variables: assigned })
+  if (!first.ok || first.changed.size === 0) return first
+  // What a builtin may have changed is known only after its words were read, so they are read again without it.
+  const variables = new Map(
+    [...assigned].filter(([name]) => !first.changed.has(ANY_VARIABLE) && !first.changed.has(name)),
+  )
+  return readCommands(text, root, start, { expansions, substitutions, variables })
+}
+
+type Known = { expansions: Map<number, Node>; substitutions: number; variables: Variables }
+
+function readCommands(
+  text: string,
+  root: Node,
+  start: Place,
+  { expansions, substitutions, variables }: Known,
+): ReadTree {
   let why: string | null = null
   const doubt = (reason: string) => {
     why ??= reason
   }
-  const found: Found = { parts: [], scripts: [], doubt }
+  const found: Found = { parts: [], scripts: [], changed: new Set(), doubt }
   const entered = new Set<number>()
   const pending: { node: Node; place: Place }[] = []
   let place = start
   const reading: Reading = {
     text,
     expansions,
-    variables: new Map(),
+    variables,
     doubt,
     enter: (node) => {
       if (entered.has(node.startIndex)) return
       entered.add(node.startIndex)
       const feeds = node.type === 'process_substitution'
-      pending.push({ node, place: { depth: place.depth + 1, feeds, after: false } })
+      pending.push({ node, place: { depth: place.depth + 1, feeds, after: false, reads: place.reads } })
     },
   }
-  reading.variables = variablesIn({ ...reading, doubt: () => {}, enter: () => {} }, root)
   walk(reading, root, place, (simple, where) => partsOf(found, simple, where))
   for (let next = pending.shift(); next && why === null; next = pending.shift()) {
     place = next.place
@@ -92,7 +109,7 @@ function readTree(text: string, root: Node, start: Place): ReadTree {
   if (!/^\s*$/.test(text.slice(0, root.startIndex) + text.slice(root.endIndex))) doubt('something stands beside it')
   // One that no word led to would be a command that nobody has looked at.
   if (entered.size !== substitutions) doubt('it has substitutions in odd places')
-  return why === null ? { ok: true, parts: found.parts, scripts: found.scripts } : { ok: false, why }
+  return why === null ? { ok: true, ...found } : { ok: false, why }
 }
 
 const SUBSTITUTIONS = new Set(['command_substitution', 'process_substitution'])

@@ -10,6 +10,8 @@ export type Flags = {
   short?: string
   /** Any other form, as an expression over the whole word. */
   words?: RegExp
+  /** A form that only its first word may have. */
+  first?: RegExp
 }
 
 export type Program = {
@@ -29,6 +31,10 @@ export type Program = {
   named?: true
   /** Without anything to run it takes orders from its input, unless one of these is there. */
   interprets?: RegExp
+  /** Options of an interpreter that take no value in the next word. */
+  plain_options?: RegExp
+  /** Its second operand is a file that it writes; options whose value is the next word. */
+  second_writes?: RegExp
 }
 
 /** What changes how the rest of the line is read, or runs what nobody can see. */
@@ -46,8 +52,15 @@ export const HIDING = names(
     'batch tmux screen expect unbuffer socat nc ncat netcat telnet setsid ionice chrt taskset numactl cgexec firejail ' +
     'bwrap proot fakeroot vim vi nvim view ex ed red emacs emacsclient nano pico less more most man info psql mysql ' +
     'sqlite3 mongosh redis-cli ftp lftp bc dc m4 gdbserver rlwrap dbus-run-session xvfb-run start-stop-daemon ' +
-    'run-parts osascript open xdg-open ansible ansible-playbook vagrant salt fabric doit just task mage',
+    'run-parts osascript open xdg-open ansible ansible-playbook vagrant salt fabric doit just task mage ' +
+    'setarch linux32 linux64 i386 x86_64 uname26 prlimit choom runcon coresched uclampset systemd-inhibit systemd-cat ' +
+    'ssh-agent dbus-launch nix-shell dotenv faketime eatmydata torsocks torify proxychains proxychains4 hyperfine ' +
+    'nodemon concurrently dumb-init tini gosu su-exec chpst setuidgid softlimit daemonize cpulimit ccache distcc ' +
+    'sccache bear rr heaptrack catchsegv sem wine',
 )
+
+/** The program that loads programs runs whatever it is given. */
+export const LOADER = /^ld(?:-linux[\w-]*|-musl[\w-]*|64|-[\d.]+)?\.so(?:\.\d+)*$/
 
 const DIFF: Program = {
   writes: { long: 'output' },
@@ -55,27 +68,40 @@ const DIFF: Program = {
   takes: 'SGLUOlXB',
   safe: '--text',
 }
-const REMOTE: Program = { runs: { long: 'upload-pack exec receive-pack', words: /^(?:ext|fd)::/ } }
+const REMOTE: Program = {
+  ...DIFF,
+  runs: { long: 'upload-pack exec receive-pack ext-diff textconv', words: /^(?:ext|fd)::/ },
+}
 const NAMED: Program = { named: true }
+
+/** Many commands of git take the options of diff without saying so. */
+export const GIT_OTHERS: Program = DIFF
 
 const GIT: Record<string, Program> = {
   ...same('diff log show whatchanged reflog diff-tree diff-index diff-files stash range-diff shortlog blame', DIFF),
-  'format-patch': { writes: { long: 'output output-directory', short: 'o' }, runs: { long: 'ext-diff textconv' } },
-  grep: { runs: { long: 'open-files-in-pager ext-grep textconv', short: 'O' }, takes: 'efABCm', safe: '--text' },
-  'cat-file': { runs: { long: 'textconv filters' } },
+  'format-patch': { ...DIFF, writes: { long: 'output output-directory', short: 'o' } },
+  grep: {
+    ...DIFF,
+    runs: { long: 'open-files-in-pager ext-grep textconv ext-diff', short: 'O' },
+    takes: 'efABCm',
+  },
+  'cat-file': { ...DIFF, runs: { long: 'textconv filters ext-diff' } },
   archive: { writes: { long: 'output', short: 'o' }, runs: { long: 'exec remote' } },
   ...same('fetch pull ls-remote push fetch-pack send-pack remote', REMOTE),
   clone: { runs: { ...REMOTE.runs, long: 'upload-pack config template', short: 'uc' }, takes: 'boj' },
-  submodule: { runs: { words: /^foreach$/ } },
-  bisect: { runs: { words: /^(?:run|visualize|view)$/ } },
-  rebase: { runs: { long: 'exec interactive edit-todo', short: 'xi' }, takes: 'XsC' },
+  submodule: { ...DIFF, runs: { ...DIFF.runs, words: /^foreach$|^(?:ext|fd)::/ } },
+  bisect: { ...DIFF, runs: { ...DIFF.runs, words: /^(?:run|visualize|view)$/ } },
+  rebase: { ...DIFF, runs: { long: 'exec interactive edit-todo ext-diff textconv', short: 'xi' }, takes: 'XsC' },
   ...same(
     'config difftool mergetool filter-branch send-email instaweb web--browse help gui citool daemon shell',
     NAMED,
   ),
   ...same('hook maintenance credential upload-pack receive-pack upload-archive fast-import svn p4 cvsimport', NAMED),
+  ...same('merge-index for-each-repo remote-ext remote-fd merge-one-file http-backend imap-send quiltimport', NAMED),
+  // These read their options strictly, and none of them is one of diff.
+  ...same('add am apply branch checkout clean commit describe for-each-ref gc hash-object ls-files ls-tree', {}),
+  ...same('merge merge-base mv notes reset restore rev-parse rm show-ref status switch tag update-ref worktree', {}),
   init: { runs: { long: 'template separate-git-dir' } },
-  worktree: {},
 }
 
 const NODE_PACKAGES: Record<string, Program> = {
@@ -85,13 +111,16 @@ const NODE_PACKAGES: Record<string, Program> = {
   }),
 }
 
+const NODE_ALONE =
+  /^(?:-c|--(?:check|watch|no-[\w-]+|enable-source-maps|inspect|inspect-brk|expose-gc|trace-warnings|trace-deprecation|trace-uncaught|throw-deprecation|pending-deprecation|preserve-symlinks|experimental-(?:strip-types|transform-types|vm-modules|sqlite|test-coverage)))$/
+
 const PROGRAMS: Record<string, Program> = {
   git: { by_first_word: GIT },
   find: {
     writes: { words: /^-(?:delete|fprint0?|fprintf|fls|files0-from)$/ },
     never_ends: true,
   },
-  fd: { runs: { long: 'exec exec-batch', short: 'xX' }, takes: 'deEtSgcj' },
+  fd: { runs: { long: 'exec exec-batch', short: 'xX' }, takes: 'deEtScjo' },
   rg: { runs: { long: 'pre hostname-bin search-zip', short: 'z' }, takes: 'efgtTABCmjMrdE', safe: '--pre-glob' },
   ag: { runs: { long: 'pager' } },
   ack: { runs: { long: 'pager env ackrc' } },
@@ -100,19 +129,22 @@ const PROGRAMS: Record<string, Program> = {
     runs: { long: 'compress-program' },
     takes: 'kSt',
   },
-  shuf: { writes: { long: 'output', short: 'o' }, takes: 'ine' },
+  shuf: { writes: { long: 'output', short: 'o' }, takes: 'in' },
+  iconv: { writes: { long: 'output', short: 'o' }, takes: 'ft' },
+  uniq: { second_writes: /^-[fsw]$/ },
   tree: { writes: { words: /^-\w*[oR]\w*$/ } },
   sed: { writes: { long: 'in-place file', short: 'if' }, takes: 'el' },
   awk: { writes: { words: /^-(?![Fv]).*/ }, takes: 'Fv' },
   tar: {
-    writes: { long: 'listed-incremental index-file' },
+    writes: { long: 'listed-incremental index-file', short: 'g' },
     runs: {
-      long: 'to-command checkpoint-action use-compress-program info-script new-volume-script rsh-command rmt-command',
-      short: 'IF',
+      long: 'to-command checkpoint-action use-compress-program info-script new-volume-script rsh-command rmt-command files-from',
+      // A list of files may hold options too.
+      short: 'IFT',
       // The old form, without a dash.
-      words: /^[A-Za-z]*[IF][A-Za-z]*$/,
+      first: /^[A-Za-z]*[IFTg][A-Za-z]*$/,
     },
-    takes: 'fCbTXgHVNLK',
+    takes: 'fCbXHVNLK',
   },
   zip: { runs: { long: 'unzip-command', words: /^-\w*T\w*$/ } },
   cpio: { runs: { long: 'rsh-command' } },
@@ -123,8 +155,8 @@ const PROGRAMS: Record<string, Program> = {
         'data data-binary data-raw data-urlencode form json libcurl etag-save hsts alt-svc write-out netrc-file',
       short: 'oOKTDcdFJw',
     },
-    runs: { long: 'engine proxy preproxy unix-socket' },
-    takes: 'HAeuXbmxrCyYzUtPQE',
+    runs: { long: 'engine proxy preproxy unix-socket socks4 socks4a socks5 socks5-hostname', short: 'x' },
+    takes: 'HAeuXbmrCyYzUtPQE',
   },
   wget: {
     writes: { long: 'output-document output-file append-output config save-cookies', short: 'Ooa' },
@@ -134,7 +166,10 @@ const PROGRAMS: Record<string, Program> = {
   dd: { writes: { words: /^of=/ } },
   date: { writes: { long: 'set', short: 's' }, takes: 'dfrI' },
   file: { writes: { long: 'compile magic-file', short: 'Cm' }, takes: 'fFPe' },
-  xxd: { writes: { words: /^-(?:r|revert)/ } },
+  xxd: {
+    writes: { words: /^-(?:r|revert)/ },
+    second_writes: /^-(?:c|cols|g|groupsize|l|len|n|name|o|offset|s|seek|skip|R)$/,
+  },
   openssl: {
     writes: { words: /^-(?:out|writerand|keyout|CAcreateserial)/ },
     runs: { words: /^-(?:engine|provider|provider-path|config)/ },
@@ -160,7 +195,8 @@ const PROGRAMS: Record<string, Program> = {
     by_first_word: {
       ...same('build test run vet install list get', {
         writes: {
-          words: /^--?(?:o|coverprofile|cpuprofile|memprofile|blockprofile|mutexprofile|trace|outputdir)(?:=|$)/,
+          words:
+            /^--?(?:test\.)?(?:o|coverprofile|cpuprofile|memprofile|blockprofile|mutexprofile|trace|outputdir)(?:=|$)/,
         },
         runs: {
           words:
@@ -175,6 +211,12 @@ const PROGRAMS: Record<string, Program> = {
   yarn: { by_first_word: NODE_PACKAGES },
   bun: { by_first_word: { ...NODE_PACKAGES, repl: NAMED } },
   pip: { by_first_word: { config: NAMED } },
+  // What these run is looked into in `runners.ts`, where it can be seen.
+  ...same('uv poetry pipenv pdm hatch rye pixi conda mamba micromamba direnv asdf doppler op bundle', {
+    by_first_word: {},
+  }),
+  nix: { by_first_word: same('run shell develop', NAMED) },
+  mise: { by_first_word: same('exec x run r watch tasks', NAMED) },
   pytest: {
     writes: { long: 'junitxml junit-xml basetemp log-file report-log resultlog', words: /^--cov-report=.*:/ },
     runs: { long: 'rootdir confcutdir override-ini config-file pdbcls trace-config pastebin', short: 'pco' },
@@ -192,12 +234,13 @@ const PROGRAMS: Record<string, Program> = {
   gcc: { runs: { words: /^(?:-wrapper|-fplugin.*|-B.*|-specs.*|@.*|-Xlinker|-Wl,.*plugin.*)$/ } },
   ld: { runs: { words: /^(?:--?plugin.*|@.*|--?dynamic-linker.*)$/ } },
   strip: { writes: { short: 'o' } },
-  yq: { writes: { long: 'inplace', short: 'i' } },
+  yq: { writes: { long: 'inplace in-place split-exp', short: 'i' } },
   python: {
     writes: { short: 'm' },
     runs: { short: 'c', words: /^-$|^-i/ },
     takes: 'WX',
     interprets: /^(?:-V+|--version|-h|--help)$/,
+    plain_options: /^-[bBdEIOPqRsSuvx]+$/,
   },
   node: {
     runs: {
@@ -206,17 +249,23 @@ const PROGRAMS: Record<string, Program> = {
       words: /^-$/,
     },
     interprets: /^(?:--test|-v|--version|-h|--help|--run|--v8-options)(?:=|$)/,
+    plain_options: NODE_ALONE,
   },
-  perl: { runs: { short: 'eEiMmdIx', words: /^-$/ }, interprets: /^-[vVh]/ },
-  ruby: { runs: { short: 'eriIxSC', words: /^-$/ }, interprets: /^(?:-v|--version|-h|--help)$/ },
-  php: { runs: { short: 'rBREFdzca', words: /^-$/ }, interprets: /^-[vhim]$/ },
-  lua: { runs: { short: 'eli', words: /^-$/ }, interprets: /^-v$/ },
+  perl: { runs: { short: 'eEiMmdIx', words: /^-$/ }, interprets: /^-[vVh]/, plain_options: /^-[wWtTucnpas]+$/ },
+  ruby: {
+    runs: { short: 'eriIxSC', words: /^-$/ },
+    interprets: /^(?:-v|--version|-h|--help)$/,
+    plain_options: /^-[wdnpsac]+$/,
+  },
+  php: { runs: { short: 'rBREFdzca', words: /^-$/ }, interprets: /^-[vhim]$/, plain_options: /^-[nqfSt]$/ },
+  lua: { runs: { short: 'eli', words: /^-$/ }, interprets: /^-v$/, plain_options: /^-[EW]$/ },
   deno: { runs: { words: /^(?:eval|repl|-)$/ } },
   tsx: {
     runs: { long: 'eval print require import', short: 'epr', words: /^-$/ },
     interprets: /^(?:--test|--version|-v)$/,
+    plain_options: NODE_ALONE,
   },
-  Rscript: { runs: { short: 'e' }, interprets: /^--version$/ },
+  Rscript: { runs: { short: 'e' }, interprets: /^--version$/, plain_options: /^--(?:vanilla|no-[\w-]+|quiet)$/ },
   java: { runs: { words: /^(?:-javaagent.*|-agentlib.*|-agentpath.*|@.*|-XX:OnError.*|-XX:OnOutOfMemoryError.*)$/ } },
 }
 
@@ -245,7 +294,7 @@ export const HARMLESS_VARIABLES = names(
   'NODE_ENV CI LANG LC_ALL LC_CTYPE LC_MESSAGES LANGUAGE TZ FORCE_COLOR NO_COLOR CLICOLOR CLICOLOR_FORCE DEBUG VERBOSE ' +
     'RUST_BACKTRACE RUST_LOG CARGO_TERM_COLOR COLUMNS LINES TERM PORT HOST CGO_ENABLED GOOS GOARCH ' +
     'PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE PYTHONHASHSEED GIT_TERMINAL_PROMPT LOG_LEVEL APP_ENV RAILS_ENV ' +
-    'DJANGO_DEBUG TEST_ENV V Q HUSKY DOTNET_CLI_TELEMETRY_OPTOUT NEXT_TELEMETRY_DISABLED SOURCE_DATE_EPOCH',
+    'DJANGO_DEBUG TEST_ENV HUSKY DOTNET_CLI_TELEMETRY_OPTOUT NEXT_TELEMETRY_DISABLED SOURCE_DATE_EPOCH',
 )
 
 /** Variables that are safe with these values. */
@@ -253,6 +302,9 @@ export const HARMLESS_VALUES: Record<string, RegExp> = {
   PAGER: /^(?:cat)?$/,
   GIT_PAGER: /^(?:cat)?$/,
   GIT_EDITOR: /^(?:true|:)$/,
+  // Makefiles put these in front of the commands they run.
+  V: /^[01]?$/,
+  Q: /^@?$/,
   NODE_OPTIONS: /^--max[-_]old[-_]space[-_]size=\d+$/,
 }
 

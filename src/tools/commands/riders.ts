@@ -16,7 +16,9 @@ export function onlyPasses(name: string, args: readonly CommandWord[], after: bo
   const filter = Object.hasOwn(FILTERS, name) ? FILTERS[name] : undefined
   if (!filter) return false
   const valued = Object.hasOwn(FILTER_VALUES, name) ? FILTER_VALUES[name] : undefined
-  let operands = filter.operands
+  // With -e the pattern is an option's value, so that every operand, also one before it, would be a file.
+  const given = name === 'grep' && args.some((arg) => typeof arg === 'string' && /^-[a-zA-Z]*e$/.test(arg))
+  let operands = given ? 0 : filter.operands
   for (let i = 0; i < args.length; i++) {
     const arg = args[i]
     if (typeof arg !== 'string') return false
@@ -24,11 +26,7 @@ export function onlyPasses(name: string, args: readonly CommandWord[], after: bo
     if (/^-./.test(arg)) {
       if (!filter.options.test(arg)) return false
       if (valued?.test(arg)) i++
-      // With -e the pattern is an option's value, so that every operand would be a file.
-      if (name === 'grep' && /^-[a-zA-Z]*e$/.test(arg)) {
-        operands = 0
-        i++
-      }
+      if (name === 'grep' && /^-[a-zA-Z]*e$/.test(arg)) i++
     } else if (--operands < 0) return false
   }
   return true

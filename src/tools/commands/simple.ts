@@ -71,6 +71,11 @@ export function readSimple(reading: Reading, from: number, to: number): Simple {
   return simple
 }
 
+/** Whether a redirection gives it a file to read. */
+export function readsFile({ redirections }: Simple): boolean {
+  return redirections.some(({ operator, target }) => /^<>?$/.test(operator) && target !== '/dev/null')
+}
+
 function readProcess(reading: Reading, at: number, simple: Simple): number {
   const node = reading.expansions.get(at)
   if (node?.type !== 'process_substitution') {

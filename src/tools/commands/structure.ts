@@ -1,6 +1,6 @@
 import type { Node } from 'web-tree-sitter'
 import { isPlainArithmetic, type Reading, readWord, skipBlanks } from './reading.js'
-import { readSimple, type Simple } from './simple.js'
+import { readSimple, readsFile, type Simple } from './simple.js'
 import { readTest } from './test-expression.js'
 
 /** Where in the command line a command stands. */
@@ -10,6 +10,8 @@ export type Place = {
   feeds: boolean
   /** It reads what another command prints. */
   after: boolean
+  /** A redirection of its own, or of a form around it, gives it a file to read: what only passes on is not nothing. */
+  reads: false | 'own' | 'around'
 }
 
 /** Told every simple command; answers whether it does nothing by itself. */
@@ -136,7 +138,7 @@ export function walk(reading: Reading, node: Node, place: Place, onSimple: OnSim
     // From the last to the first, because a command may ride only if everything that reads what it prints does.
     let rides = true
     for (const [i, stage] of [...stages.entries()].reverse()) {
-      const where = { depth: inside.depth, feeds: place.feeds || !rides, after: place.after || i > 0 }
+      const where = { ...inside, feeds: place.feeds || !rides, after: place.after || i > 0 }
       const alone = walk(reading, stage, where, onSimple)
       rides &&= alone && stage.descendantsOfType(['command_substitution', 'process_substitution']).length === 0
     }
@@ -148,7 +150,8 @@ export function walk(reading: Reading, node: Node, place: Place, onSimple: OnSim
     if (!body || SIMPLE.has(body.type) || (body.type === 'test_command' && !body.text.startsWith('[[')))
       return simple(node)
     const others = statements([]).filter((child) => child.id !== body.id)
-    const rides = walk(reading, body, inside, onSimple)
+    const reads = others.some((redirect) => readsFile(readSimple(reading, redirect.startIndex, redirect.endIndex)))
+    const rides = walk(reading, body, { ...inside, reads: reads ? 'around' : inside.reads }, onSimple)
     for (const redirect of others) {
       if (!REDIRECTS.has(redirect.type)) {
         doubt('a redirection has an odd form')

@@ -4,14 +4,9 @@ import { NUMBER, type Reading, readWord, skipBlanks, type Variables } from './re
 
 const UNKNOWN: CommandWord = { starts: '', many: true, option: true }
 
-/** Ways to set a variable that the tree does not show as an assignment; with one of them no value is known. */
-const OTHER_WAYS =
-  /\b(?:read|readarray|mapfile|getopts|printf|let|declare|typeset|local|readonly|unset|eval|wait)\b|=\}|:=/
-
-/** All values that the command line gives to each variable, wherever it does so. */
+/** All values that the command line gives to each variable by an assignment or a loop, wherever it does so. */
 export function variablesIn(reading: Reading, root: Node): Variables {
   const known = new Map<string, CommandWord[]>()
-  if (OTHER_WAYS.test(reading.text)) return known
   const add = (name: string, value: CommandWord) => known.set(name, [...(known.get(name) ?? []), value])
   for (const node of root.descendantsOfType(['variable_assignment', 'for_statement', 'c_style_for_statement'])) {
     if (node.type === 'c_style_for_statement' || node.parent?.type === 'c_style_for_statement') {

@@ -45,7 +45,7 @@ export function innerCommands(name: string, words: readonly CommandWord[]): Inne
 }
 
 /** The command after known options and a number of operands. */
-function past(words: readonly CommandWord[], flags: RegExp, valued: RegExp, operands: number): Inner {
+export function past(words: readonly CommandWord[], flags: RegExp, valued: RegExp, operands: number): Inner {
   let at = 1
   for (; at < words.length; at++) {
     const word = words[at]
@@ -82,19 +82,21 @@ function throughEnv(words: readonly CommandWord[]): Inner {
 export function isHarmlessVariable(name: string, value: CommandWord): boolean {
   if (typeof value !== 'string') return false
   if (Object.hasOwn(HARMLESS_VALUES, name)) return HARMLESS_VALUES[name]?.test(value) === true
-  return HARMLESS_VARIABLES.has(name) && /^[\w.,:=+@%* -]*$/.test(value)
+  return HARMLESS_VARIABLES.has(name) && /^[\w.,:=+@%*-]*$/.test(value)
 }
 
 const ANY: CommandWord = { starts: '', many: true, option: true }
 
 function throughXargs(words: readonly CommandWord[]): Inner {
   let replaced: string | null = null
+  let counts = false
   let at = 1
   for (; at < words.length; at++) {
     const word = words[at]
     if (typeof word !== 'string') return NOT_SIMPLE
     if (!word.startsWith('-')) break
     const next = words[at + 1]
+    counts ||= /^(?:-[nL]|--max-(?:args|lines))/.test(word)
     if (/^-[nPLds]$/.test(word) && typeof next === 'string') at++
     else if (word === '-I' && typeof next === 'string' && next !== '') {
       replaced = next
@@ -108,6 +110,8 @@ function throughXargs(words: readonly CommandWord[]): Inner {
   // Without a command it prints what it reads.
   if (inner.length === 0) return NONE
   const mark = replaced
+  // The later of the two undoes the other, and then words are added at the end.
+  if (mark !== null && counts) return NOT_SIMPLE
   if (mark === null) return { ok: true, commands: [[...inner, ANY]] }
   return {
     ok: true,
@@ -126,16 +130,46 @@ export function findRuns(words: readonly CommandWord[]): Inner {
   const commands: CommandWord[][] = []
   for (let i = 1; i < words.length; i++) {
     const word = words[i]
-    if (typeof word !== 'string' || !/^-(?:exec|execdir|ok|okdir)$/.test(word)) continue
+    if (typeof word !== 'string' || !/^-./.test(word)) continue
+    if (!/^-(?:exec|execdir|ok|okdir)$/.test(word)) {
+      const values = valuesOf(word)
+      if (values === null) return NOT_SIMPLE
+      i += values
+      continue
+    }
     const rest = words.slice(i + 1)
-    const length = rest.findIndex((other, at) => other === ';' || (other === '+' && rest[at - 1] === '{}'))
+    const plus = word.startsWith('-exec')
+    const length = rest.findIndex((other, at) => other === ';' || (plus && other === '+' && rest[at - 1] === '{}'))
     const inner = rest.slice(0, length)
     if (length < 1 || inner.some((other) => typeof other !== 'string')) return NOT_SIMPLE
+    if ((inner[0] as string).startsWith('-')) return NOT_SIMPLE
     const several = rest[length] === '+'
     commands.push(inner.map((other) => filled(other as string, several)))
     i += length + 1
   }
   return { ok: true, commands }
+}
+
+const FIND_ALONE = new Set(
+  (
+    '-print -print0 -ls -delete -prune -quit -depth -d -mount -xdev -follow -daystart -noleaf -ignore_readdir_race ' +
+    '-noignore_readdir_race -warn -nowarn -empty -executable -readable -writable -true -false -nogroup -nouser -not ' +
+    '-and -or -a -o -H -L -P -E -X -O0 -O1 -O2 -O3 -help --help -version --version --'
+  ).split(' '),
+)
+const FIND_VALUED = new Set(
+  (
+    '-amin -anewer -atime -cmin -cnewer -context -ctime -fstype -gid -group -ilname -iname -inum -ipath -iregex ' +
+    '-iwholename -links -lname -maxdepth -mindepth -mmin -mtime -name -newer -path -perm -printf -regex -regextype ' +
+    '-samefile -size -type -uid -used -user -wholename -xtype -fprint -fprint0 -fls -files0-from -Bmin -Btime -flags'
+  ).split(' '),
+)
+
+/** How many words after it belong to a test of find; null where the test is not known. */
+function valuesOf(test: string): number | null {
+  if (FIND_ALONE.has(test)) return 0
+  if (FIND_VALUED.has(test) || /^-newer[aBcm][aBcmt]$/.test(test)) return 1
+  return test === '-fprintf' ? 2 : null
 }
 
 /** A name that find found begins as its starting point does; where none begins with a dash, no name does. */

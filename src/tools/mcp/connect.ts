@@ -4,7 +4,7 @@ import type { Servers } from '../../host/index.js'
 import type { Tool } from '../tool.js'
 import { type Connection, openConnection } from './connection.js'
 import type { MessageBounds } from './messages.js'
-import { createNames } from './names.js'
+import { createNames, type Named } from './names.js'
 import { createSchemaCompiler, type SchemaCompiler } from './outside-schema.js'
 import { printable } from './printable.js'
 import type { ListedTool, Surroundings } from './session.js'
@@ -156,18 +156,18 @@ function offer(
     compile,
   }
   return listed.flatMap((tool, i) => {
-    const called = full[i]
-    if (called === null || called === undefined) {
-      note(`it lists the tool ${tool.name} more than once; the first counts`)
+    const named = full[i] as Named
+    if (!named.ok) {
+      note(named.message)
       return []
     }
-    const made = toolFrom(tool, called, origin)
+    const made = toolFrom(tool, named.name, origin)
     if (!made.ok) {
       note(`the tool ${tool.name} is left out: ${made.message}`)
       return []
     }
     offered.set(tool.name, descriptionOf(tool))
-    state.tools.push(called)
+    state.tools.push(named.name)
     return [made.tool]
   })
 }

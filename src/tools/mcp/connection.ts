@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { seconds } from '../text.js'
-import { STREAM_ENDED } from './http.js'
+import { explainFailure, isSessionLost } from './failure.js'
 import { type ListedTool, type Opened, openSession, orAborted, type Session, type Surroundings } from './session.js'
 import type { McpTarget } from './settings.js'
 import { callAsTask, needsTask } from './tasks.js'
@@ -49,6 +48,12 @@ export async function openConnection(
   let restarting: Promise<Opened> | null = null
   let refreshing: Promise<void> | null = null
   let isStale = false
+  /**
+   * Sessions that the server has forgotten, and how many calls use each session. One is closed when the last call on it
+   * is over, because what another agent is still waiting for there may yet be answered.
+   */
+  const lost = new Set<Session>()
+  const uses = new Map<Session, number>()
 
   /** One at a time, and again as long as the server says that it has changed meanwhile. */
   const refresh = async () => {
@@ -80,31 +85,45 @@ export async function openConnection(
     if (isStale) onToolsChanged()
     return opened
   }
+  const programs = () => namedFiles(target, around)
+  const programsAtFirst = await programs()
   const opened = await open(signal)
   if (!opened.ok) return opened
   const first = opened.session
 
   const live = async (): Promise<Opened> => {
     const now = session ?? first
-    if (now.isOpen()) return { ok: true, session: now }
+    if (now.isOpen() && !lost.has(now)) return { ok: true, session: now }
     if (closed.signal.aborted) return { ok: false, message: `the connection to ${name} is closed` }
-    restarting ??= restart(now.ending()).finally(() => {
+    restarting ??= restart(lost.has(now) ? 'it has forgotten the session' : now.ending()).finally(() => {
       restarting = null
     })
     return restarting
   }
   const restart = async (ending: string): Promise<Opened> => {
-    if (restarts >= RESTARTS) {
+    // What is reached over the network is away now and then in the course of things; a process is not.
+    if (target.kind === 'stdio' && restarts >= RESTARTS) {
       return { ok: false, message: `the server ${name} has ended again and is not started any more: ${ending}` }
     }
+    const changed = firstDifference(programsAtFirst, await programs())
+    if (changed !== null) return { ok: false, message: changedProgram(name, ending, changed) }
     restarts++
     const again = await open(closed.signal)
     return again.ok ? again : { ok: false, message: `the server ${name} has ended (${ending}), and ${again.message}` }
   }
 
   const call = async (tool: string, args: Record<string, unknown>, options: CallOptions): Promise<CallResult> => {
+    const first = await attempt(tool, args, options)
+    // The server has not looked at a call of a session that it does not know.
+    return 'isLost' in first ? attempt(tool, args, options) : first
+  }
+  const attempt = async (
+    tool: string,
+    args: Record<string, unknown>,
+    options: CallOptions,
+  ): Promise<CallResult | (CallResult & { isLost: true })> => {
     const { signal, timeout_ms } = options
-    let used = first
+    let used: Session | null = null
     try {
       const ready = await orAborted(live(), signal)
       if (!ready.ok) return ready
@@ -112,14 +131,25 @@ export async function openConnection(
       const definition = listed.get(tool)
       if (!definition) return { ok: false, message: `the server ${name} no longer has the tool ${tool}` }
       used = ready.session
-      const answer = await request(used, definition, args, options)
-      // What is reached over the network loses sessions in the course of things; a process does not.
-      if (target.kind === 'http') restarts = 0
-      return { ok: true, answer }
+      uses.set(used, (uses.get(used) ?? 0) + 1)
+      return { ok: true, answer: await request(used, definition, args, options) }
     } catch (error) {
       if (signal.aborted) return { ok: false, message: 'Cancelled: the server was told to stop.' }
-      return { ok: false, message: await failure(error, used, timeout_ms) }
+      const ending = (used ?? first).ending()
+      const message = explainFailure(error, { name, kind: target.kind, ending, timeout_ms, library: around.library })
+      if (!used || target.kind === 'stdio' || !isSessionLost(error, around.library)) return { ok: false, message }
+      lost.add(used)
+      return { ok: false, message, isLost: true }
+    } finally {
+      if (used) await leave(used)
     }
+  }
+  const leave = async (used: Session) => {
+    const left = (uses.get(used) ?? 1) - 1
+    uses.set(used, left)
+    if (left > 0) return
+    uses.delete(used)
+    if (lost.delete(used)) await used.close()
   }
 
   const request = async (
@@ -148,31 +178,28 @@ export async function openConnection(
     )
   }
 
-  const failure = async (error: unknown, used: Session, timeout_ms: number): Promise<string> => {
-    const { SdkError, SdkErrorCode, SdkHttpError, ProtocolError } = around.library
-    const unknown = 'whether it took effect is not known. Look before you repeat it.'
-    if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
-      return `${name} did not answer within ${seconds(timeout_ms)} and was told to stop; ${unknown}`
-    }
-    const isCut = error instanceof ProtocolError && error.code === STREAM_ENDED
-    if (error instanceof ProtocolError && !isCut) return `${name}: ${error.message}`
-    if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult) {
-      return `${name} gave an answer that is none: ${error.message.slice(0, 500)}`
-    }
-    if (target.kind === 'stdio') return `the server ${name} ended during the call; ${unknown} (${used.ending()})`
-    // A session that the server has forgotten, or a server that is gone: the next call opens a new one.
-    await used.close()
-    if (isCut) return `the connection to ${name} ended during the call; ${unknown}`
-    const isRefused = error instanceof SdkHttpError
-    return `${name} ${isRefused ? 'refused the call' : 'cannot be reached'}: ${(error as Error).message.slice(0, 500)}`
-  }
-
   const close = async () => {
     closed.abort(new Error('closed'))
     await restarting
-    await session?.close()
+    await Promise.all([...lost, ...(session ? [session] : [])].map((each) => each.close()))
   }
   return { ok: true, connection: { first, current: (tool) => listed.get(tool) ?? null, call, close } }
+}
+
+/** A server is not fenced, so a file of the workspace, which agents may write, is run as it was when it was trusted. */
+async function namedFiles(target: McpTarget, { servers, root }: Surroundings): Promise<Record<string, string>> {
+  if (target.kind === 'http') return {}
+  const { command, env, cwd } = target
+  return servers.namedFiles({ command, env, cwd: cwd ?? root }, root)
+}
+
+function firstDifference(before: Record<string, string>, now: Record<string, string>): string | null {
+  return Object.keys({ ...before, ...now }).find((path) => before[path] !== now[path]) ?? null
+}
+
+function changedProgram(name: string, ending: string, path: string): string {
+  const why = `${path}, which its command names, has changed in the workspace since it was started`
+  return `the server ${name} has ended (${ending}) and is not started again: ${why}. A person has to look at the change.`
 }
 
 type Progress = { progress: number; total?: number | undefined; message?: string | undefined }

@@ -1,6 +1,5 @@
 import { z } from 'zod'
-
-const NAME = /^[a-zA-Z0-9_-]{1,40}$/
+import { serverNameFault } from '../../domain/index.js'
 
 /** How a server is started (`command`) or reached (`url`). Values may hold `${VAR}` and `${VAR:-default}`. */
 export const mcpServerSettingsSchema = z
@@ -31,7 +30,10 @@ export const mcpServerSettingsSchema = z
 export type McpServerSettings = z.infer<typeof mcpServerSettingsSchema>
 
 export const mcpServersSettingsSchema = z.record(
-  z.string().regex(NAME, 'a server name has 1 to 40 letters, digits, dashes and underscores'),
+  z.string().superRefine((name, context) => {
+    const message = serverNameFault(name)
+    if (message) context.addIssue({ code: 'custom', message })
+  }),
   mcpServerSettingsSchema,
 )
 

@@ -86,7 +86,7 @@ export const EVERYDAY_RULES = [
   'mypy *',
   'black *',
   'uv *',
-  'poetry *',
+  'poetry run *',
   'cargo build *',
   'cargo test *',
   'cargo check *',

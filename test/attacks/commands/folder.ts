@@ -16,7 +16,9 @@ const FILES: Record<string, string> = {
   'touch.awk': 'BEGIN { system("touch pwned") }\n',
   'write.sed': 'w pwned\n',
   'touch.mk': 'x:\n\ttouch pwned\n',
-  Makefile: 'x:\n\techo x\n',
+  Makefile: 'Q ?= @\nx:\n\techo x\nquiet:\n\t$(Q)true\nverbose:\n\t$(V)true\ndebug:\n\t$(DEBUG)true\n',
+  'd/x': '',
+  '0/.gitconfig': '[diff]\n\texternal = touch pwned;:\n',
   'touch.cjs': 'require("fs").writeFileSync("pwned", "")\n',
   'quiet.cjs': '\n',
   curlrc: 'output=pwned\n',
@@ -57,7 +59,7 @@ export function prepareFolder(): { base: string; odd: string; copy: (name: strin
   git('commit', '-qm', 'two')
   git('commit', '-q', '--allow-empty', '-m', 'three')
   git('gc', '-q')
-  writeFileSync(join(template, 'Makefile'), 'x:\n\techo changed\n')
+  writeFileSync(join(template, 'Makefile'), `${FILES.Makefile}changed:\n\techo changed\n`)
   return {
     base,
     odd,

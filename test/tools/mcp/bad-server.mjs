@@ -1,5 +1,6 @@
 // A server that speaks MCP over stdio by hand, so that it can get wrong whatever a test wants it to get wrong.
 // Usage: node bad-server.mjs <behaviour> [file it notes things in]
+import { createHash } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 
@@ -17,6 +18,8 @@ note(`pid ${process.pid}`)
 
 const object = (properties = {}) => ({ type: 'object', properties })
 const tool = (name, rest = {}) => ({ name, description: `does ${name}`, inputSchema: object(), ...rest })
+
+const digest = createHash('sha256').update('bad x{y').digest('hex').slice(0, 8)
 
 const LISTS = {
   schemas: () => [
@@ -78,6 +81,8 @@ const LISTS = {
     tool(`${'x'.repeat(99)}y`),
     tool('größe \u001b[31m'),
   ],
+  // The first has the name that is made for the second, because the second and the third would be the same.
+  taken_names: () => [tool(`x_y_${digest}`), tool('x{y'), tool('x|y')],
   changing: () =>
     changed
       ? [

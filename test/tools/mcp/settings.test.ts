@@ -21,8 +21,8 @@ describe('settings of a server', () => {
     expect(issues).toMatchObject([{ path: ['x', ...path], message }])
   })
 
-  it('refuses names that could not be part of the name of a tool', () => {
-    for (const name of ['', 'a b', 'a.b', 'x'.repeat(41), 'ü']) {
+  it('refuses names that could not be part of the name of a tool, or would run into it', () => {
+    for (const name of ['', 'a b', 'a.b', 'x'.repeat(41), 'ü', 'github__evil', '_a', 'a_']) {
       expect(mcpServersSettingsSchema.safeParse({ [name]: { command: 'a' } }).success).toBe(false)
     }
   })

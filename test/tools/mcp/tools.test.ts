@@ -92,6 +92,18 @@ describe.concurrent('tools', () => {
     for (const name of state.tools) expect(await call(name, {})).toMatchObject({ content: 'fine' })
   })
 
+  it('that are named after the digest of another cost that other one, and not the run', async ({
+    onTestFinished: finished,
+    expect,
+  }) => {
+    const { state, call } = await badServer('taken_names', { finished })
+    const [first = '', second] = state.tools
+    expect(state.tools).toEqual([first, expect.stringMatching(/^mcp__bad__x_y_[0-9a-f]{8}$/)])
+    expect(second).not.toBe(first)
+    expect(state.message).toBe(`the tool x{y is left out: there is another one called ${first}`)
+    expect(await call(first, {})).toMatchObject({ content: 'fine' })
+  })
+
   it('are called at the server by the names it gave them', async ({ onTestFinished: finished, expect }) => {
     const { state, call, heard } = await badServer('names', { finished })
     for (const name of state.tools.slice(0, 3)) await call(name, {})

@@ -1,0 +1,53 @@
+import { realpathSync } from 'node:fs'
+import { delimiter, isAbsolute, sep } from 'node:path'
+import { commandEnvironment } from './environment.js'
+import { findProgram } from './launch.js'
+import { isInside } from './paths.js'
+
+/** Where the system keeps its own. */
+const USUAL = ['/usr/bin', '/usr/local/bin', '/bin', '/run/current-system/sw/bin']
+
+/**
+ * The programs that this process runs for itself, with all its rights: git, mkfifo, bwrap. `npx`, `npm run` and direnv
+ * put folders of the project first in the PATH, and a fenced command may write there. So nothing is taken from a
+ * folder that agents work in, nor from any `node_modules`. The PATH that commands get is another matter.
+ */
+export class OwnPrograms {
+  readonly #grounds = new Set<string>()
+
+  /** From now on nothing below this folder is taken for a program of ours. */
+  avoid(folder: string): void {
+    // Without the folder that holds everything there would be no programs at all.
+    if (folder !== sep) this.#grounds.add(folder)
+  }
+
+  /** Also for what these programs start themselves, such as the filters of git. */
+  path(): string {
+    const folders = (commandEnvironment().PATH ?? '').split(delimiter)
+    return folders.filter((folder) => isAbsolute(folder) && this.#isTrusted(folder)).join(delimiter)
+  }
+
+  /** `usual_first`: it does not matter which of several a person prefers. */
+  find(name: string, options: { usual_first?: boolean } = {}): string | null {
+    const folders = [...(options.usual_first ? USUAL : []), ...this.path().split(delimiter)]
+    for (const folder of folders.filter((one) => this.#isTrusted(one))) {
+      const program = findProgram(name, { cwd: sep, path: folder })
+      if (program !== null && this.#isTrusted(program)) return program
+    }
+    return null
+  }
+
+  #isTrusted(path: string): boolean {
+    return [path, realOf(path)].every(
+      (one) => !one.split(sep).includes('node_modules') && ![...this.#grounds].some((ground) => isInside(ground, one)),
+    )
+  }
+}
+
+function realOf(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return path
+  }
+}
