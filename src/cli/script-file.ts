@@ -44,9 +44,9 @@ function prepare(file: string): boolean {
   if (there?.isDirectory()) throw new Error('it is a folder')
   // Who reads from a pipe would take the closing for the end.
   if (there && !there.isFile()) return false
+  closeSync(openSync(file, 'a'))
   if (there && there.size > 0 && !readFileSync(file, 'utf8').startsWith('# Recorded from run ')) {
     throw new Error('it holds something else than a recording; name another file')
   }
-  closeSync(openSync(file, 'a'))
   return there === undefined
 }

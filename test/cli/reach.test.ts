@@ -85,13 +85,13 @@ describe('--record', () => {
   })
 
   it('leaves nothing behind, and nothing changed, where no run was started', async () => {
-    const cwd = makeProject({ 'old.yaml': 'as it was\n' })
+    const cwd = makeProject({ 'old.yaml': '# Recorded from run x\n' })
     for (const file of ['new.yaml', 'old.yaml']) {
       const ended = await retinue(['-p', 'Write', '--model', 'scripted/none.yaml', '--record', file], { cwd })
       expect(ended.code).toBe(52)
     }
     expect(existsSync(join(cwd, 'new.yaml'))).toBe(false)
-    expect(readFileSync(join(cwd, 'old.yaml'), 'utf8')).toBe('as it was\n')
+    expect(readFileSync(join(cwd, 'old.yaml'), 'utf8')).toBe('# Recorded from run x\n')
   })
 
   it.each([

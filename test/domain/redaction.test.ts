@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createRedactor } from '../../src/domain/index.js'
 import { ENCODINGS } from '../support/encodings.js'
+import '../support/seed.js'
 
 const KEY = 'sk-proj-Zk3v_9Qw-Lm2/xT7+bN4=='
 const PASSWORD = 'it\'s "quite" \\ long/für $1 & <you> 100%'

@@ -18,6 +18,7 @@ import { modelsOf } from '../../src/testing/index.js'
 import { type Asked, type LoopbackStep, startLoopback } from '../support/loopback/index.js'
 import { makeProject, tree } from '../support/project.js'
 import { ask, options } from './lab.js'
+import '../support/seed.js'
 
 const TASK = 'Mend the greeting\nand say “done” – 日本'
 const FILES = {

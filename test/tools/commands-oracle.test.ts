@@ -7,6 +7,7 @@ import { expect, it } from 'vitest'
 import type { CommandPart, CommandWord } from '../../src/domain/index.js'
 import { parseCommand } from '../../src/tools/commands/parse.js'
 import { fence } from '../attacks/commands/fenced.js'
+import '../support/seed.js'
 
 /**
  * Bash is the judge: whatever it runs must have been found, word by word, or the line must not have been understood.

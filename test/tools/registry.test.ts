@@ -56,7 +56,7 @@ describe('the tool registry', () => {
         parameters: {
           type: 'object',
           properties: {
-            command: { type: 'string', minLength: 1 },
+            command: { type: 'string', pattern: '\\S' },
             timeout_ms: { type: 'integer', minimum: 1000 },
             cwd: { type: 'string', description: 'folder to run in, relative to the workspace' },
           },

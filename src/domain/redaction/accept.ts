@@ -18,7 +18,7 @@ export function whyIgnored(value: string, mask: string): string | null {
   if (value.length < LEAST_CHARACTERS) return `it is shorter than ${LEAST_CHARACTERS} characters`
   if (ORDINARY.has(value.toLowerCase())) return 'it is an ordinary word'
   if (/^[\d.,:\s-]+$/.test(value) && value.replace(/\D/g, '').length < LEAST_DIGITS) return 'it is an ordinary number'
-  if (new Set(value).size < 3) return 'it has fewer than three different characters'
+  if (new Set(value.replace(/\s/g, '')).size < 3) return 'it has fewer than three different characters'
   if (mask.includes(value)) return 'it is part of its own name'
   return null
 }

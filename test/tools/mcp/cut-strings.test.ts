@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createStringCutter } from '../../../src/tools/mcp/cut-strings.js'
 import { createMessageReader } from '../../../src/tools/mcp/messages.js'
+import '../../support/seed.js'
 
 function cut(text: string, max: number, chunk = 7): string {
   const bytes = Buffer.from(text)
