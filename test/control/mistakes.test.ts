@@ -137,6 +137,14 @@ const MISTAKES: [text: string, ...messages: string[]][] = [
     'permissions: {deny: ["run_command(rm"]}',
     '1:22: "run_command(rm" is not a rule: write tool or tool(pattern), as in run_command(git diff *)',
   ],
+  [
+    'permissions: {deny: ["run_command(git push | tee log)"]}',
+    '1:22: "run_command(git push | tee log)" can match nothing: a rule is about one command, and | is part of none',
+  ],
+  [
+    'permissions: {deny: ["run_command(cd x; rm y)"]}',
+    '1:22: "run_command(cd x; rm y)" can match nothing: a rule is about one command, and x; is part of none',
+  ],
   ['permissions: {deny: ["Bash(rm:*)"]}', '1:22: "Bash(rm:*)": write run_command(rm *)'],
   [
     'permissions: {deny: ["Read(~/.ssh/**)"]}',

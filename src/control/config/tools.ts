@@ -31,6 +31,11 @@ function patternFault({ tool, pattern }: Rule, name: string): string | null {
   }
   // Elsewhere `Bash(rm:*)` means `rm` and anything after it; here it would be a program named `rm:…`.
   if (tool !== name && pattern.endsWith(':*')) return `"${tool}(${pattern})": write ${name}(${pattern.slice(0, -2)} *)`
+  // A line is taken apart before rules are asked, so that no command has an operator among its words.
+  const operator = pattern.split(/\s+/).find((word) => /^(?:[|&<>;]+|\d?>.*)$|;$/.test(word))
+  if (operator !== undefined) {
+    return `"${tool}(${pattern})" can match nothing: a rule is about one command, and ${operator} is part of none`
+  }
   return null
 }
 
