@@ -28,9 +28,13 @@ export type BuiltinOptions = {
 }
 
 /** Names of the tools that ship, those included that are absent where nothing is set up for them. */
-export function builtinToolNames(): string[] {
-  return [...builtinTools().map(({ name }) => name), 'web_search', 'load_skill']
+export function builtinToolNames(): readonly string[] {
+  names ??= [...builtinTools().map(({ name }) => name), 'web_search', 'load_skill']
+  return names
 }
+
+/** Asked for at every start of a run, and making tools to know their names costs half a millisecond. */
+let names: readonly string[] | undefined
 
 /** The tools that ship, in the order in which models see them. */
 export function builtinTools({ web, tests = { command: null }, skills = [] }: BuiltinOptions = {}): Tool[] {
