@@ -108,7 +108,8 @@ export function createRepository(parts: RepositoryParts): Repository {
       const inTree = (paths ?? ['.']).map((path) => relativeTo(work_tree, resolve(folder, path)))
       const fromTop = new GitCommand(parts, work_tree, { git_dir, work_tree })
       // Two commits at once would find each other's lock on the index.
-      const what = { message, paths: inTree, named: paths !== undefined, check: check ?? null }
+      const here = check ? (path: string) => check(relativeTo(folder, resolve(work_tree, path))) : null
+      const what = { message, paths: inTree, named: paths !== undefined, check: here }
       return locks.run(git_dir, () => commitPaths(fromTop, git_dir, what))
     },
   }

@@ -31,12 +31,8 @@ import { type Action, decide, exceededMessage } from './decide.js'
 import { fenceOf } from './fence.js'
 import { AbandonedError, type Recorder } from './recorder.js'
 import { buildRequest, type Material, requestDigest } from './request.js'
+import { type Delta, showProgress, showWords } from './shown.js'
 import { estimateMessage, estimateRequest } from './tokens.js'
-
-/** What somebody who watches gets to see before it is an event. Nothing depends on it. */
-export type Delta =
-  | { type: 'text' | 'reasoning'; agent_id: string; text: string }
-  | { type: 'progress'; agent_id: string; text: string }
 
 /** Everything an agent needs that is not in its log. */
 export type AgentPlace = {
@@ -211,7 +207,7 @@ export class AgentLoop {
   ): Promise<ModelAnswer> {
     const { clock, model, onDelta, model_timeout_ms } = this.place
     const { run_id, agent_id } = this.memory
-    const shown = this.#redacted()
+    const shown = showWords(this.place.redactor, agent_id, onDelta)
     const aborter = new AbortController()
     const abort = () => aborter.abort()
     this.#stop.signal.addEventListener('abort', abort, { once: true })
@@ -295,35 +291,10 @@ export class AgentLoop {
     }
   }
 
-  /** Words as they come, without what is secret in them: a secret may come in two pieces. */
-  #redacted(): { show: (delta: { type: 'text' | 'reasoning'; text: string }) => void; end: () => void } {
-    const { agent_id } = this.memory
-    const streams = { text: this.place.redactor.stream(), reasoning: this.place.redactor.stream() }
-    const show = (type: 'text' | 'reasoning', text: string) => {
-      if (text !== '') this.#show({ type, agent_id, text })
-    }
-    return {
-      show: ({ type, text }) => show(type, streams[type].push(text)),
-      end: () => {
-        for (const type of ['reasoning', 'text'] as const) show(type, streams[type].end())
-      },
-    }
-  }
-
-  /** Nothing depends on who watches, least of all whether they fail at it. */
-  #show(delta: Delta): void {
-    try {
-      this.place.onDelta?.(delta)
-    } catch {
-      // Theirs to mend: the log has everything.
-    }
-  }
-
   #toolContext(): ToolContext {
     const { place } = this
     const { agent_id, contract } = this.memory
     const { permissions } = contract
-    const progress = place.redactor.stream()
     return {
       workspace: place.workspace,
       processes: place.processes,
@@ -341,10 +312,7 @@ export class AgentLoop {
       },
       readOutput: (call_id) => this.#readOutput(call_id),
       askPerson: (question) => this.#pause(() => askQuestion(place.person, question, this.#stop.signal)),
-      onProgress: (text) => {
-        const shown = progress.push(text)
-        if (shown !== '') this.#show({ type: 'progress', agent_id, text: shown })
-      },
+      onProgress: showProgress(place.redactor, agent_id, place.onDelta),
     }
   }
 

@@ -2,15 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
 import { afterEach, beforeAll, expect, it } from 'vitest'
 import { leashed } from '../../src/host/launch.js'
 import { createProcesses } from '../../src/host/processes.js'
+import { hostCode } from './another.js'
 import { livingInSession, temporaryFolders, until } from './helpers.js'
 
 const temporaryFolder = temporaryFolders()
-let hostCode: string
+let code: string
 const begun: { retinue: ChildProcess; session: number }[] = []
 
 afterEach(() => {
@@ -21,15 +20,7 @@ afterEach(() => {
 })
 
 beforeAll(async () => {
-  const built = await build({
-    entryPoints: [fileURLToPath(new URL('../../src/host/index.ts', import.meta.url))],
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    external: ['@vscode/ripgrep', 'picomatch'],
-    write: false,
-  })
-  hostCode = built.outputFiles[0]?.text ?? ''
+  code = await hostCode()
 })
 
 /** Another Retinue, which runs a command and tells what it says. */
@@ -39,7 +30,7 @@ async function retinueRunning(command: string): Promise<{ retinue: ChildProcess;
     const { processes } = createHost()
     const onOutput = (text) => process.stdout.write(text)
     await processes.run({ command: process.argv[2], cwd: '/', timeout_ms: 1e6, max_output_bytes: 1000, onOutput })`
-  writeFileSync(file, `${hostCode}\n${main}`)
+  writeFileSync(file, `${code}\n${main}`)
   const retinue = spawn(process.execPath, [file, command], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = (await once(retinue.stdout, 'data')) as [Buffer]
   const running = { retinue, session: Number(line.toString().split('\n')[0]) }

@@ -196,4 +196,18 @@ describe('what a rule keeps from one tool', () => {
     expect(git(cwd, 'log', '--format=%s').trim()).toBe('start')
     expect(tree(cwd)['src/a']).toBe('a')
   })
+
+  it('git_commit does not commit either, where the workspace is a part of the repository', async () => {
+    const top = makeProject({ 'part/a.txt': 'a' }, { git: true })
+    writeFileSync(join(top, 'part/.env'), 'PW=canary')
+    const { retinue } = await retinueWith(
+      { root: [{ calls: [{ git_commit: { message: 'm' } }] }, { text: 'Done.' }] },
+      { cwd: join(top, 'part'), settings: { mode: 'auto', rules: [deny('read_file', '.env')] } },
+    )
+    const { events } = await runToEnd(retinue)
+    expect(dataOf(events, 'tool.finished')).toMatchObject([
+      { status: 'error', content: expect.stringContaining('.env: you may not read it') },
+    ])
+    expect(git(top, 'log', '--format=%s').trim()).toBe('start')
+  })
 })
