@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { bareAppends, ourAppends } from './appends.js'
+import { makespan, type TreeCase, type TreeSample, tree } from './delegation.js'
 import { bare, type LoopCase, ours } from './loop.js'
 import { median, type Sample } from './measure.js'
 import { bytesPerIdleAgent } from './memory.js'
@@ -53,6 +54,58 @@ async function loops(): Promise<void> {
       '≤ 1.3 ×',
     )
   }
+}
+
+/** Sub-agents of one program, each with three tool calls. Small trees are repeated until there is something to measure. */
+const TREES: TreeCase[] = [
+  { children: 1, repeat: 100, at_once: 50 },
+  { children: 10, repeat: 20, at_once: 50 },
+  { children: 100, repeat: 3, at_once: 50 },
+  { children: 1000, repeat: 1, at_once: 50 },
+]
+const TREE_CALLS = 3
+const TREE_ROUNDS = 5
+
+async function trees(): Promise<void> {
+  const cwd = join(folder, 'work')
+  const server = spawn(process.execPath, ['scripts/run.mjs', 'bench/server.ts', String(TREE_CALLS)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const url = await new Promise<string>((found) => server.stdout.once('data', (d: Buffer) => found(String(d).trim())))
+  for (const shape of TREES) {
+    const { children, repeat } = shape
+    const samples: { bare: Sample; ours: TreeSample }[] = []
+    for (let round = 0; round < TREE_ROUNDS; round++) {
+      const at_once = Math.min(shape.at_once, children)
+      const store = join(folder, `tree-${children}-${round}.db`)
+      const plain = await bare(url, cwd, { agents: children * repeat, calls: TREE_CALLS, at_once })
+      samples.push({ bare: plain, ours: await tree(url, cwd, store, shape) })
+    }
+    samples.splice(0, 1)
+    const per = (pick: (s: (typeof samples)[0]) => number) => median(samples.map(pick)) / (children * repeat)
+    const ratio = median(samples.map((s) => s.ours.cpu_ms / s.bare.cpu_ms))
+    const peak = median(samples.map((s) => s.ours.peak_bytes)) / 1024 / 1024
+    row(
+      `${children} sub-agents × ${TREE_CALLS} tool calls, ${Math.min(shape.at_once, children)} at once`,
+      `${per((s) => s.bare.cpu_ms).toFixed(2)} / ${per((s) => s.ours.cpu_ms).toFixed(2)} ms CPU, ${per((s) => s.bare.wall_ms).toFixed(2)} / ${per((s) => s.ours.wall_ms).toFixed(2)} ms wall a sub-agent; peak heap ${peak.toFixed(0)} MiB; first prompt ${samples[0]?.ours.prompt_tokens} tokens`,
+      `${ratio.toFixed(2)} × bare`,
+      children >= 100 ? '≤ 1.3 ×' : '',
+    )
+  }
+  server.stdin.end()
+  const spans: { took_ms: number; ideal_ms: number }[] = []
+  for (let round = 0; round < 3; round++) {
+    const store = join(folder, `span-${round}.db`)
+    spans.push(await makespan(cwd, store, { children: 200, at_once: 50, calls: 3, delay_ms: 300 }))
+  }
+  const took = median(spans.map(({ took_ms }) => took_ms))
+  const ideal = spans[0]?.ideal_ms ?? 0
+  row(
+    '200 sub-agents × 3 tool calls, 50 at once, 300 ms a model call',
+    `${took.toFixed(0)} ms, at best ${ideal} ms`,
+    `${(took / ideal).toFixed(2)} × ideal`,
+    '≤ 1.1 ×',
+  )
 }
 
 async function appends(): Promise<void> {
@@ -122,6 +175,7 @@ async function sandbox(): Promise<void> {
 try {
   await sandbox()
   await loops()
+  await trees()
   await appends()
   await starts()
   const bytes = await bytesPerIdleAgent(folder, 500)

@@ -2,6 +2,9 @@ import type {
   AgentResult,
   AgentRow,
   Budget,
+  Contract,
+  DelegationRequest,
+  DelegationSettings,
   Mode,
   ModelSource,
   Network,
@@ -63,6 +66,8 @@ export type Settings = {
   model_timeout_ms?: number
   /** Agents at work at once. */
   max_concurrent?: number
+  /** Sub-agents and their profiles. What is absent is as in `DELEGATION_DEFAULTS`, limit by limit in its budget. */
+  delegation?: Partial<DelegationSettings>
 }
 
 export type RunOptions = {
@@ -72,6 +77,8 @@ export type RunOptions = {
   /** What reaches the network: nothing, the tools that are there for it, or commands too. */
   network?: Network
   budget?: Partial<Budget>
+  /** What of the settings' delegation this run may use: less, never more. */
+  delegation?: { enabled?: boolean; max_depth?: number; max_concurrent?: number }
   /** Goes on with the conversation of this session. Default: a new one. */
   session_id?: string
 } & Watching
@@ -94,6 +101,45 @@ export type RunSummary = Omit<RunRow, 'status' | 'cost_usd'> & {
   cost_usd: number | null
 }
 
+/** A task for a sub-agent, as a program gives it. */
+export type SpawnTask = DelegationRequest
+
+export type FanOutOptions = Omit<RunOptions, 'task' | 'model' | 'delegation'> & {
+  /** Of sub-agents that name none and whose profile names none. */
+  model?: string
+  /** Of them, at work at once. Default: as many as the Retinue lets. */
+  maxConcurrent?: number
+}
+
+/** What became of one task. `success` comes from the runtime and the gates, never from the words of a model. */
+export type SpawnResult = {
+  run_id: string
+  /** null: there is no sub-agent, because it was refused or its turn never came. */
+  agent_id: string | null
+  success: boolean
+  outcome: AgentResult['outcome']
+  /** The first paragraph of the answer. */
+  summary: string
+  /** All of it. */
+  details: string
+  tool_calls: number
+  tokens: number
+  /** Of its last request, as its provider counted; null where it did not. */
+  context_tokens: number | null
+  cost_usd: number | null
+  duration_ms: number
+  files_read: string[]
+  files_changed: string[]
+  /** What was clamped or refused while its contract was made. */
+  adjustments: Contract['adjustments']
+  error: string | null
+}
+
+/** A run of many sub-agents. */
+export interface FanOut extends Run {
+  results(): Promise<SpawnResult[]>
+}
+
 /** A run under way: its events as they are logged, and what it comes to. */
 export interface Run extends AsyncIterable<StoredEvent> {
   readonly run_id: string
@@ -112,6 +158,14 @@ export interface Retinue {
   resume(run_id: string, watching?: Watching): Run
   /** Cancels a run wherever it runs, and waits until it is closed. */
   cancel(run_id: string, by: string, reason: string): Promise<RunResult>
+  /** Cancels one sub-agent and all below it, wherever it runs, and waits until it is closed. */
+  cancelAgent(run_id: string, agent_id: string, by: string, reason: string): Promise<AgentResult>
+  /** One sub-agent with a task, in a run of its own. */
+  spawn(task: SpawnTask, options?: FanOutOptions): Promise<SpawnResult>
+  /** Many at once, in one run: results in the order of the tasks, failures among them. */
+  fanOut(tasks: readonly SpawnTask[], options?: FanOutOptions): FanOut
+  /** The results of a fan-out again, as far as it has come: of any process, at any later time. */
+  spawnResults(run_id: string): Promise<SpawnResult[]>
   runs(query?: { session_id?: string; limit?: number }): Promise<RunSummary[]>
   /** A run by its id or by an unambiguous beginning of it. */
   find(id: string): Promise<RunSummary>

@@ -9,6 +9,7 @@ import { configuredSecrets, findReach } from './sources.js'
 export type OpenOptions = ProjectOptions & {
   /** Instead of the configured one. */
   store?: string
+  max_concurrent?: number
 }
 
 /** Opens a project folder with the configuration that holds there: the user's file, the project's, the defaults. */
@@ -18,7 +19,7 @@ export async function openRetinue(options: OpenOptions): Promise<Retinue> {
 
 /** The same, with what it was made of. */
 export async function openProject(options: OpenOptions) {
-  const { env } = options
+  const { env, max_concurrent } = options
   const { host, places, loaded, listed } = await readProject(options)
   const { config, origin } = loaded
   const models = createModels({
@@ -37,7 +38,7 @@ export async function openProject(options: OpenOptions) {
     models,
     env,
     store: options.store ?? config.store,
-    settings: settingsOf(config, origin),
+    settings: { ...settingsOf(config, origin), ...(max_concurrent === undefined ? {} : { max_concurrent }) },
     reach: () => findReach(host, places, { config, listed, env }),
     secrets: configuredSecrets(config, listed.servers, env),
   })
@@ -46,6 +47,7 @@ export async function openProject(options: OpenOptions) {
 
 function settingsOf(config: ResolvedConfig, origin: (path: string) => Origin): Settings {
   const { permissions } = config
+  const { max_concurrent, ...delegation } = config.delegation
   const source: ModelSource = origin('model') === 'project' ? 'project' : 'user'
   // What nobody asked for is left to the contract's own defaults, so that a clamp of it is no news.
   const asked = Object.entries(config.budget).filter(([name]) => origin(`budget.${name}`) !== 'default')
@@ -67,5 +69,7 @@ function settingsOf(config: ResolvedConfig, origin: (path: string) => Origin): S
     limits: config.limits,
     max_attempts: config.retry.max_attempts,
     model_timeout_ms: config.model_timeout_ms,
+    max_concurrent,
+    delegation: { ...delegation, profiles: config.profiles },
   }
 }

@@ -1,23 +1,23 @@
 import type { RunOptions, Settings, Watching } from './api.js'
-import { skillsSection } from './control/index.js'
 import {
-  type Authority,
   type Contract,
+  DELEGATION_DEFAULTS,
+  type DelegationSettings,
   type ModelSource,
   matchesWord,
-  type Prompt,
   type Redactor,
   rootAuthority,
   rootContract,
-  type ToolDefinition,
   unenforceable,
 } from './domain/index.js'
 import { RetinueError } from './errors.js'
+import { FAN_OUT_MODEL, fanOutModel, withFanOut } from './fan-out.js'
 import type { Host, HostFacts, Repository, Workspace } from './host/index.js'
 import type { Model, Models } from './models/index.js'
+import { Prompts } from './prompts.js'
 import type { Reach, Reached } from './reach.js'
-import { type AgentPlace, type Person, type PromptFacts, rootPrompt } from './runtime/index.js'
-import { blobDigest, type Store } from './store/index.js'
+import type { AgentPlace, Launcher, Person } from './runtime/index.js'
+import type { Store } from './store/index.js'
 import {
   builtinToolNames,
   builtinTools,
@@ -29,9 +29,6 @@ import {
 
 /** Nobody is there: what would ask is refused. */
 const NOBODY: Person = { permit: async () => null, answer: async () => null }
-
-/** A prompt as it is sent, and as it is kept. */
-type StoredPrompt = { prompt: Prompt; digest: string; bytes: Uint8Array }
 
 /** What all runs of a Retinue are made from. */
 export type RunParts = {
@@ -49,17 +46,23 @@ export type RunParts = {
 /** Makes what a run starts from: its model, the place its agent works in, its contract and its prompt. */
 export class Preparation {
   readonly #limits: ToolLimits
-  readonly #definitions = new Map<string, ToolDefinition[]>()
   #workspace: Workspace | null = null
   #repository: Repository | null = null
-  #prompt: StoredPrompt | null = null
+  readonly #models = new Map<string, Awaited<ReturnType<Models['resolve']>>>()
+  readonly delegation: DelegationSettings
+  readonly prompts: Prompts
 
   constructor(private readonly parts: RunParts) {
     this.#limits = { ...DEFAULT_LIMITS, ...parts.settings.limits }
+    const { delegation = {} } = parts.settings
+    const budget = { ...DELEGATION_DEFAULTS.budget, ...delegation.budget }
+    this.delegation = { ...DELEGATION_DEFAULTS, ...delegation, budget }
+    this.prompts = new Prompts(parts, this.delegation.profiles, this.#limits)
   }
 
   async chooseModel(asked: string | undefined): Promise<{ model: Model; source: ModelSource }> {
     const { settings, models } = this.parts
+    if (asked === FAN_OUT_MODEL) return { model: fanOutModel(), source: 'request' }
     const choice = asked ? { name: asked, source: 'request' as const } : (settings.model ?? (await this.#fallback()))
     if (!choice) throw new RetinueError('auth', noModel(models))
     const resolved = await models.resolve(choice.name)
@@ -73,16 +76,31 @@ export class Preparation {
     return name === null ? null : { name, source: 'environment' }
   }
 
-  async place(model: Model, watching: Watching): Promise<AgentPlace> {
-    return this.#place(model, watching, (await this.parts.reach.open()).registry)
+  /** A model that sub-agents use. All of a Retinue's share one, with what is known about the health of its providers. */
+  async childModel(name: string): ReturnType<Models['resolve']> {
+    const known = this.#models.get(name)
+    if (known) return known
+    const resolved = await this.parts.models.resolve(name)
+    if (resolved.ok) this.#models.set(name, resolved)
+    return resolved
+  }
+
+  /** `launcher`: where its sub-agents come from; null where it has none. */
+  async place(model: Model, watching: Watching, launcher: Launcher | null): Promise<AgentPlace> {
+    return this.#place(model, watching, launcher, (await this.parts.reach.open()).registry)
   }
 
   /** For a run that is only going to be closed: no server is started for that. */
-  closingPlace(model: Model): Promise<AgentPlace> {
-    return this.#place(model, {}, createToolRegistry(builtinTools()))
+  closingPlace(model: Model, launcher: Launcher): Promise<AgentPlace> {
+    return this.#place(model, {}, launcher, createToolRegistry(builtinTools()))
   }
 
-  async #place(model: Model, watching: Watching, registry: ToolRegistry): Promise<AgentPlace> {
+  async #place(
+    model: Model,
+    watching: Watching,
+    launcher: Launcher | null,
+    registry: ToolRegistry,
+  ): Promise<AgentPlace> {
     const { cwd, host, store, settings, redactor } = this.parts
     this.#workspace ??= await host.workspace(cwd)
     const workspace = this.#workspace
@@ -102,7 +120,8 @@ export class Preparation {
         return this.#repository
       },
       model,
-      registry,
+      registry: model.name === FAN_OUT_MODEL ? withFanOut(registry) : registry,
+      launcher,
       limits: this.#limits,
       person: watching.person ?? NOBODY,
       max_attempts: settings.max_attempts ?? 5,
@@ -144,17 +163,17 @@ export class Preparation {
     ]
   }
 
-  async contract(run_id: string, options: RunOptions, place: AgentPlace, source: ModelSource) {
-    const { settings, host, reach } = this.parts
+  async contract(
+    run_id: string,
+    options: RunOptions,
+    place: AgentPlace,
+    { source, child_models = [] }: { source: ModelSource; child_models?: string[] },
+  ) {
+    const { settings, reach } = this.parts
     const mode = options.mode ?? settings.mode ?? 'normal'
     const can_ask_person = options.person !== undefined
     const network = options.network ?? settings.network
-    const [{ platform }, repository, instructions, { skills, servers }] = await Promise.all([
-      host.facts(),
-      place.repository(),
-      this.#instructions(place),
-      reach.open(),
-    ])
+    const [repository, { skills, servers }] = await Promise.all([place.repository(), reach.open()])
     const head = await repository?.head()
     const slash = place.model.name.indexOf('/')
     const request = {
@@ -180,95 +199,62 @@ export class Preparation {
         window: place.model.window,
       },
       budget: { ...settings.budget, ...options.budget },
+      delegation: { ...this.#allowed(options), models: [...this.#childModels(), ...child_models] },
+      ...(options.delegation?.max_concurrent === undefined
+        ? {}
+        : { max_concurrent: options.delegation.max_concurrent }),
       base: head?.ok ? head.commit : null,
     }
     const authority = rootAuthority(request)
-    const stored = this.#storedPrompt({
-      workspace_root: place.workspace.root,
-      platform,
-      date: new Date(host.clock.now()).toISOString().slice(0, 10),
-      instructions,
-      skills: skillsSection(skills.filter(({ name }) => authority.allowed_skills.includes(name))),
-      servers: servers.flatMap(({ name, instructions }) =>
-        instructions !== null && authority.allowed_mcp_servers.includes(name) ? [{ name, instructions }] : [],
-      ),
-      can_ask_person,
-      mode,
-      sandboxed: place.sandboxed,
-      network: authority.network,
-      tools: this.#offered(authority, place.registry),
-    })
+    const stored = await this.prompts.root(authority, place)
     const derived = rootContract({ ...request, prompt_digest: stored.digest })
     if (!derived.ok) throw new RetinueError('input', derived.faults.join('; '))
     this.check(derived.contract, place)
     return { contract: derived.contract satisfies Contract, stored }
   }
 
-  /** Throws where this machine, now, cannot hold an agent to its contract. */
-  check(contract: Contract, place: AgentPlace): void {
-    const priced = contract.execution.budget.cost_usd === null || place.model.price !== undefined
-    const faults = unenforceable(contract, { sandboxed: place.sandboxed, priced })
-    if (faults.length > 0) throw new RetinueError('input', `This contract cannot be enforced: ${faults.join('; ')}`)
-    // What code goes by is written down as it is, or rules would change their meaning.
-    const { permissions, model } = contract
-    const exposed = this.parts.redactor.findIn(JSON.stringify([this.parts.cwd, permissions, model]))
-    if (exposed.length > 0) {
-      throw new RetinueError(
-        'input',
-        `The value of ${exposed.join(', ')} is part of the folder's path, the model's name or the permissions, so it cannot be kept out of the log: unset it, or give it another value`,
-      )
+  /** Whether a run may delegate, and how deep: what it asks for, but no more than the settings say. */
+  #allowed({ delegation }: RunOptions): { enabled: boolean; max_depth: number } {
+    const { enabled, max_depth } = this.delegation
+    return {
+      enabled: enabled && delegation?.enabled !== false,
+      max_depth: Math.min(max_depth, delegation?.max_depth ?? max_depth),
     }
   }
 
-  /** Runs that follow each other mostly have the same prompt; it is written out and digested once. */
-  #storedPrompt(facts: PromptFacts): StoredPrompt {
-    const prompt = this.parts.redactor.redactAll(rootPrompt(facts))
-    const last = this.#prompt
-    if (last?.prompt.system === prompt.system && last.prompt.tools === prompt.tools) return last
-    const json = JSON.stringify(prompt)
-    this.#prompt = { prompt, digest: blobDigest(json), bytes: Buffer.from(json) }
-    return this.#prompt
+  /** Models that a person's settings let sub-agents use besides their parent's. */
+  #childModels(): string[] {
+    const { models, profiles } = this.delegation
+    return [...models, ...Object.values(profiles).flatMap(({ model, pool }) => model ?? pool ?? [])]
+  }
+
+  /** Throws where this machine, now, cannot hold an agent to its contract. */
+  check(contract: Contract, place: AgentPlace): void {
+    const fault = this.fault(contract, place)
+    if (fault !== null) throw new RetinueError('input', fault)
+  }
+
+  /** Why this machine, now, cannot hold an agent to its contract; null where it can. */
+  fault(contract: Contract, place: AgentPlace): string | null {
+    const priced = contract.execution.budget.cost_usd === null || place.model.price !== undefined
+    const faults = unenforceable(contract, { sandboxed: place.sandboxed, priced })
+    if (faults.length > 0) return `This contract cannot be enforced: ${faults.join('; ')}`
+    // What code goes by is written down as it is, or rules would change their meaning.
+    const { permissions, model } = contract
+    const exposed = this.parts.redactor.findIn(JSON.stringify([this.parts.cwd, permissions, model]))
+    if (exposed.length === 0) return null
+    return `The value of ${exposed.join(', ')} is part of the folder's path, the model's name or the permissions, so it cannot be kept out of the log: unset it, or give it another value`
   }
 
   /** The tools that ship and those of servers, as far as the settings name them; and what they name wrongly. */
   #tools(registry: ToolRegistry): string[] {
     const { tools, mcp_tools = [] } = this.parts.settings
     const there = registry.names().filter((name) => {
-      if (registry.get(name)?.server === undefined) return tools?.includes(name) ?? true
+      if (registry.get(name)?.server === undefined) return name === 'fan_out' || (tools?.includes(name) ?? true)
       return mcp_tools.every((layer) => layer.some((pattern) => matchesWord(pattern, name)))
     })
     const absent = builtinToolNames()
     return [...there, ...(tools ?? []).filter((name) => !there.includes(name) && !absent.includes(name))]
-  }
-
-  /** Not what would be refused whatever its arguments. (It would be refused all the same.) */
-  #offered(authority: Authority, registry: ToolRegistry): ToolDefinition[] {
-    const names = authority.allowed_tools.filter((name) => {
-      const tool = registry.get(name)
-      if (tool === null) return false
-      const { effect, server } = tool
-      if (server !== undefined && !authority.allowed_mcp_servers.includes(server)) return false
-      if (effect === 'ask_person') return authority.can_ask_person
-      if (effect === 'fetch' && server === undefined && authority.network === 'none') return false
-      return effect === 'read' || effect === 'fetch' || authority.mode !== 'plan'
-    })
-    // The same array for the same tools, because what a provider makes of it is cached by it.
-    const key = names.join(' ')
-    const tools = this.#definitions.get(key) ?? registry.definitions(names, this.#limits)
-    this.#definitions.set(key, tools)
-    return tools
-  }
-
-  async #instructions(place: AgentPlace): Promise<{ path: string; text: string }[]> {
-    const { take, files } = this.parts.settings.instructions ?? { take: 'first', files: ['AGENTS.md', 'CLAUDE.md'] }
-    const found: { path: string; text: string }[] = []
-    for (const path of files) {
-      const file = await place.workspace.readText(path)
-      if (file.ok) found.push({ path, text: file.text })
-      else if (take === 'all') throw new RetinueError('config', `instructions: ${file.message}`)
-      if (take === 'first' && found.length > 0) break
-    }
-    return found
   }
 }
 

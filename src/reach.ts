@@ -36,6 +36,8 @@ export class Reach {
     private readonly host: Host,
     private readonly place: { cwd: string; env: Record<string, string | undefined> },
     private readonly sources: () => Promise<ReachSources>,
+    /** The profiles that sub-agents can have. */
+    private readonly profiles: readonly { name: string; description: string }[] = [],
   ) {}
 
   async open(): Promise<Reached> {
@@ -56,7 +58,10 @@ export class Reach {
       client_info: { name: 'retinue', version: VERSION },
       signal: this.#stop.signal,
     })
-    const registry = createToolRegistry([...builtinTools({ ...options, skills }), ...connections.tools])
+    const registry = createToolRegistry([
+      ...builtinTools({ ...options, skills, profiles: this.profiles }),
+      ...connections.tools,
+    ])
     return { reached: { registry, servers: connections.servers, skills, notes }, connections }
   }
 

@@ -2,7 +2,6 @@ import type { Retinue, Run, RunResult, Watching } from '../index.js'
 import { EXIT, exitOfResult } from './exit.js'
 import { terminalPerson } from './person.js'
 import { openScriptFile } from './script-file.js'
-import { paintFor } from './style.js'
 import { RunView } from './view.js'
 
 export type DriveOptions = {
@@ -46,13 +45,13 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
   const text = options.outputFormat === 'text'
   const quiet = isQuiet(options)
   const streams = text && !quiet && stdout.isTTY === true && !options.finished
-  const view = new RunView(streams ? stdout : stderr, paintFor(streams ? stdout : stderr, process.env))
+  const view = new RunView(streams ? stdout : stderr, process.env, { live: streams })
   const asks = canAsk(options)
   const run = start({
     ...(asks ? { person: terminalPerson(view) } : {}),
     ...(streams ? { onDelta: (delta) => view.delta(delta) } : {}),
   })
-  const signals = onSignals(run, (line) => view.line(line))
+  const signals = onSignals(run, view)
   try {
     for await (const event of run) {
       if (options.outputFormat === 'stream-json') stdout.write(`${JSON.stringify(event)}\n`)
@@ -69,9 +68,11 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
     return exitOfResult(result)
   } catch (error) {
     if (signals.left === null) throw error
+    view.close()
     stderr.write(`retinue: stopped by ${signals.left}. Go on with: retinue resume ${run.run_id}\n`)
     return EXIT.terminated
   } finally {
+    view.close()
     signals.off()
   }
 }
@@ -93,16 +94,17 @@ function failure({ outcome, reason }: RunResult): string {
  * Ctrl-C once cancels the run and waits for it to be closed; twice ends the process at once, and the run can be
  * resumed. SIGTERM comes from a supervisor that wants the process gone, not the work: the run is left to be resumed.
  */
-function onSignals(run: Run, say: (line: string) => void): { left: string | null; off: () => void } {
+function onSignals(run: Run, view: RunView): { left: string | null; off: () => void } {
   const state = { left: null as string | null, off: () => {} }
   let interrupts = 0
   const interrupt = () => {
     interrupts++
     if (interrupts > 1) {
+      view.close()
       process.stderr.write(`\nretinue: stopped. Go on with: retinue resume ${run.run_id}\n`)
       process.exit(EXIT.interrupted)
     }
-    say('cancelling; press Ctrl-C again to stop at once and resume later')
+    view.line('cancelling; press Ctrl-C again to stop at once and resume later')
     run.cancel('interrupted at the terminal')
   }
   const terminate = () => {

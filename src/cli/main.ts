@@ -13,6 +13,7 @@ function withOutput(command: Command): Command {
         .default('text'),
     )
     .option('--record <file>', 'write the answers of the model to a script that scripted/<file> plays again')
+    .option('--max-concurrent <n>', 'agents at work at once', positive)
 }
 
 /** What goes into the contract of a new run. A resumed one keeps the contract it has. */
@@ -25,6 +26,9 @@ function withContract(command: Command): Command {
     .option('--max-tool-calls <n>', 'tool calls before it must report', positive)
     .option('--max-budget-usd <amount>', 'model costs, in US dollars, before it must report', dollars)
     .option('--timeout <seconds>', 'time before it is stopped', seconds)
+    .option('--max-agents <n>', 'sub-agents of the whole run', positive)
+    .option('--max-depth <n>', 'how deep the tree of agents may be; 1: sub-agents have none of their own', positive)
+    .option('--no-delegation', 'no sub-agents')
     .addOption(
       new Option('--network <reach>', 'who reaches the network: commands too, or only tools').choices([...NETWORKS]),
     )
@@ -58,11 +62,17 @@ export function createProgram(): Command {
     .action(guard(async (options) => (await import('./commands/runs.js')).runs(options)))
 
   withStore(program.command('show'))
-    .description('what happened in a run')
+    .description('what happened in a run, or what one of its agents was told, did and reported')
     .argument('<run>')
+    .argument('[agent]', 'its id: a1, a2.1, root')
     .option('--full', 'every event with all its details')
+    .option('--report', 'only the report, whole')
     .option('--json', 'the events as they are, one a line')
-    .action(guard(async (id: string, options) => (await import('./commands/show.js')).show(id, options)))
+    .action(
+      guard(async (id: string, agent: string | undefined, options) =>
+        (await import('./commands/show.js')).show(id, agent, options),
+      ),
+    )
 
   withStore(program.command('watch'))
     .description('follow a run that another process is working on')
@@ -71,11 +81,16 @@ export function createProgram(): Command {
     .action(guard(async (id: string, options) => (await import('./commands/watch.js')).watch(id, options)))
 
   withStore(program.command('cancel'))
-    .description('cancel a run, wherever it runs, and wait until it is closed')
+    .description('cancel a run, or one sub-agent and all below it, wherever it runs, and wait until it is closed')
     .argument('<run>')
+    .argument('[agent]', 'its id: a1, a2.1')
     .option('--reason <text>', 'kept in the log', 'cancelled from the command line')
     .option('--json', 'the result as JSON')
-    .action(guard(async (id: string, options) => (await import('./commands/cancel.js')).cancel(id, options)))
+    .action(
+      guard(async (id: string, agent: string | undefined, options) =>
+        (await import('./commands/cancel.js')).cancel(id, agent, options),
+      ),
+    )
 
   withStore(program.command('replay'))
     .description('rebuild every request of a run from its log and compare it with what was sent')

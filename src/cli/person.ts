@@ -2,20 +2,38 @@ import type { Person, PersonAnswer, Question, Rule } from '../index.js'
 import { line, printable } from './style.js'
 import type { RunView } from './view.js'
 
+type Say = (text: string) => void
+
 /** The person at this terminal. Esc means no; Ctrl-C means the same as ever. */
 export function terminalPerson(view: RunView): Person {
+  let before: Promise<unknown> = Promise.resolve()
   return {
-    permit: (question, signal) => prompting(signal, (asking) => permit(question, asking)),
-    answer: (question, signal) => prompting(signal, (asking) => answer(question, asking)),
+    permit: (question, signal) => inTurn(signal, (asking, say) => permit(question, asking, say)),
+    answer: (question, signal) => inTurn(signal, (asking, say) => answer(question, asking, say)),
   }
 
-  async function permit(question: Question, signal: AbortSignal): Promise<PersonAnswer> {
+  /** One question at a time: agents that work side by side may ask at once, and there is one keyboard. */
+  function inTurn<T>(signal: AbortSignal, ask: (asking: AbortSignal, say: Say) => Promise<T>): Promise<T | null> {
+    const answered = before.then(async () => {
+      if (signal.aborted) return null
+      const say = view.hold()
+      try {
+        return await prompting(signal, (asking) => ask(asking, say))
+      } finally {
+        view.release()
+      }
+    })
+    before = answered.catch(() => {})
+    return answered
+  }
+
+  async function permit(question: Question, signal: AbortSignal, say: Say): Promise<PersonAnswer> {
     const { select, text, isCancel } = await import('@clack/prompts')
     const grant = grantFor(question)
-    view.line('')
-    if (question.detail !== null) view.line(indented(question.detail, question.call.commands === undefined))
+    say('')
+    if (question.detail !== null) say(indented(question.detail, question.call.commands === undefined))
     const choice = await select({
-      message: `${question.tool}: ${line(question.summary)} (${line(question.reason)})`,
+      message: `${asker(question)}${question.tool}: ${line(question.summary)} (${line(question.reason)})`,
       options: [
         { value: 'once', label: 'Yes, this once' },
         ...(grant ? [{ value: 'run', label: `Yes, and ${describeGrant(grant)} for the rest of this run` }] : []),
@@ -33,9 +51,13 @@ export function terminalPerson(view: RunView): Person {
     return { answer: 'deny', grant: null, by, note: isCancel(note) ? null : note }
   }
 
-  async function answer(question: { text: string; options: string[] }, signal: AbortSignal): Promise<string | null> {
+  async function answer(
+    question: { text: string; options: string[] },
+    signal: AbortSignal,
+    say: Say,
+  ): Promise<string | null> {
     const { select, text, isCancel } = await import('@clack/prompts')
-    view.line('')
+    say('')
     const message = printable(question.text)
     const answer =
       question.options.length > 0
@@ -48,6 +70,11 @@ export function terminalPerson(view: RunView): Person {
         : await text({ message, output: process.stderr, signal })
     return isCancel(answer) ? null : String(answer)
   }
+}
+
+/** The person has one task in mind, but several agents may work on it. */
+function asker({ agent_id }: Question): string {
+  return agent_id === undefined || agent_id === 'root' ? '' : `${agent_id} `
 }
 
 /**

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { CommandPart } from './commands.js'
 import { matchesAny } from './globs.js'
 import { type Mode, modeSchema, narrowerMode } from './modes.js'
-import { isProtected } from './protected.js'
+import { isProtected, isRecord } from './protected.js'
 import {
   type Decision,
   formatRule,
@@ -37,6 +37,8 @@ export const authoritySchema = z.strictObject({
   rules: z.array(ruleLayerSchema).min(1),
   network: networkSchema,
   can_ask_person: z.boolean(),
+  /** What becomes of a question that the mode wants asked where no person can be. Absent: no. */
+  unasked: z.enum(['allow', 'deny']).optional(),
   can_spawn_children: z.boolean(),
   max_delegation_depth: z.int().min(0),
 })
@@ -44,9 +46,10 @@ export type Authority = z.infer<typeof authoritySchema>
 
 /**
  * What a tool does to the world. It decides how a mode treats a call and whether calls may run side by side. `fetch`
- * gets something from outside, `external` does something outside that nobody here sees.
+ * gets something from outside, `external` does something outside that nobody here sees, `delegate` hands work to a
+ * sub-agent, which can do no more than its parent.
  */
-export const effectSchema = z.enum(['read', 'write', 'execute', 'fetch', 'external', 'ask_person'])
+export const effectSchema = z.enum(['read', 'write', 'execute', 'fetch', 'external', 'ask_person', 'delegate'])
 export type Effect = z.infer<typeof effectSchema>
 
 export const accessSchema = z.enum(['read', 'write'])
@@ -68,6 +71,8 @@ export type Call = {
   /** The skill that is loaded; the MCP server that is spoken to. */
   skill?: string
   server?: string
+  /** How far below the root the agent is. */
+  depth?: number
 }
 
 /** `by`: whether a rule, the mode or the contract itself decided. A person's grant can only answer for the mode. */
@@ -84,12 +89,18 @@ export function intersect(a: Authority, b: Authority): Authority {
     rules: distinct([...a.rules, ...b.rules]),
     network: NETWORKS[Math.min(NETWORKS.indexOf(a.network), NETWORKS.indexOf(b.network))] as Network,
     can_ask_person: a.can_ask_person && b.can_ask_person,
+    unasked: a.unasked === 'allow' && b.unasked === 'allow' ? 'allow' : 'deny',
     can_spawn_children: a.can_spawn_children && b.can_spawn_children,
     max_delegation_depth: Math.min(a.max_delegation_depth, b.max_delegation_depth),
   }
 }
 
 export function permits(authority: Authority, call: Call): Verdict {
+  if (call.effect === 'delegate' && !authority.can_spawn_children) {
+    const exhausted = authority.max_delegation_depth === 0 && call.depth !== undefined && call.depth > 0
+    const reason = exhausted ? depthExceeded(call.depth as number) : 'this agent may not delegate'
+    return deny(reason, exhausted ? 'max_delegation_depth' : 'can_spawn_children')
+  }
   if (!authority.allowed_tools.includes(call.tool)) {
     return deny(`the contract does not allow ${call.tool}`, 'allowed_tools')
   }
@@ -109,6 +120,9 @@ export function permits(authority: Authority, call: Call): Verdict {
   }
   for (const { path, access } of call.paths) {
     if (access === 'write' && isProtected(path)) return deny(`${path} belongs to git or Retinue`, 'protected')
+    if (call.depth !== undefined && call.depth > 0 && isRecord(path)) {
+      return deny(`${path} belongs to Retinue, and sub-agents do not read it`, 'protected')
+    }
     for (const layer of access === 'write' ? authority.write_paths : authority.read_paths) {
       if (!matchesAny(layer, path)) {
         return deny(
@@ -120,6 +134,11 @@ export function permits(authority: Authority, call: Call): Verdict {
   }
   const verdict = authority.rules.map((layer) => judge(layer, call)).reduce(narrowerVerdict)
   return call.sandboxed === false && authority.mode !== 'dangerous' ? unfenced(verdict) : verdict
+}
+
+/** `max`: how deep a tree of agents may be. */
+export function depthExceeded(max: number): string {
+  return `Maximum sub-agent depth (${max}) exceeded`
 }
 
 const UNFENCED = 'there is no sandbox here: it would run with all the rights you have'
@@ -218,6 +237,8 @@ function modeVerdict(mode: Mode, call: Call): Verdict {
     by: 'mode',
   })
   if (call.effect === 'read' || mode === 'dangerous') return verdict('allow', `${mode} mode`)
+  if (call.effect === 'delegate' && mode !== 'plan')
+    return verdict('allow', 'what a sub-agent does is judged by itself')
   if (mode === 'plan' && call.effect !== 'fetch') return verdict('deny', 'plan mode changes nothing')
   if (mode === 'auto' && (call.effect === 'write' || call.sandboxed === true)) return verdict('allow', 'auto mode')
   const what = call.server === undefined ? WHAT[call.effect] : WHAT.external
@@ -231,9 +252,12 @@ const WHAT: Record<Effect, string> = {
   fetch: 'requests to the network',
   external: 'tools of other programs',
   ask_person: 'questions',
+  delegate: 'sub-agents',
 }
 
 function narrowerVerdict(a: Verdict, b: Verdict): Verdict {
+  // Of two questions the rule's is the one that counts: a grant, or nobody being there, answers only for the mode.
+  if (a.decision === 'ask' && b.decision === 'ask') return a.by !== 'rule' && b.by === 'rule' ? b : a
   return narrower(a.decision, b.decision) === a.decision ? a : b
 }
 

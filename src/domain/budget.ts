@@ -34,6 +34,13 @@ export function budgetFaults(budget: Partial<Budget>): string[] {
   return faults
 }
 
+/** What a budget from outside has that is no limit. */
+export function unknownLimits(budget: object): string[] {
+  const names = Object.keys(budgetSchema.shape)
+  const unknown = Object.keys(budget).filter((name) => !names.includes(name))
+  return unknown.map((name) => `there is no budget of ${name}; there are ${names.join(', ')}`)
+}
+
 /** What was asked for on top of the defaults, with undefined meaning "not asked for". */
 export function withDefaults(defaults: Budget, asked: Partial<Budget>): Budget {
   const given = Object.entries(asked).filter(([, value]) => value !== undefined)
@@ -49,11 +56,13 @@ export type Ledger = {
   reserved: { total_tokens: number; cost_usd: number; sub_agents: number }
 }
 
+export const NOTHING_RESERVED: Ledger['reserved'] = { total_tokens: 0, cost_usd: 0, sub_agents: 0 }
+
 export function openLedger(limits: Budget): Ledger {
   return {
     limits,
     spent: { tool_calls: 0, turns: 0, context_tokens: 0, wall_ms: 0, total_tokens: 0, cost_usd: 0, sub_agents: 0 },
-    reserved: { total_tokens: 0, cost_usd: 0, sub_agents: 0 },
+    reserved: NOTHING_RESERVED,
   }
 }
 

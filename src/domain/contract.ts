@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { authoritySchema } from './authority.js'
 import { budgetFaults, budgetSchema } from './budget.js'
 import { narrowerMode } from './modes.js'
+import { outcomeSchema } from './outcome.js'
 
 /** One clamp or refusal made while a contract was derived. */
 export const adjustmentSchema = z.strictObject({
@@ -11,6 +12,14 @@ export const adjustmentSchema = z.strictObject({
   reason: z.string(),
 })
 export type Adjustment = z.infer<typeof adjustmentSchema>
+
+/** A gate: what code checks before a sub-agent counts as completed. */
+export const checkSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('command'), command: z.string().min(1) }),
+  /** JSON schema that the answer, read as JSON, must fit. */
+  z.strictObject({ kind: z.literal('schema'), schema: z.record(z.string(), z.json()) }),
+])
+export type Check = z.infer<typeof checkSchema>
 
 /** Where the choice of a model came from, so that a pin that was not honoured can be seen. */
 export const modelSourceSchema = z.enum(['request', 'profile', 'project', 'user', 'environment', 'inherited'])
@@ -39,6 +48,9 @@ export const contractSchema = z
       title: z.string(),
       description: z.string(),
       success_criteria: z.array(z.string()),
+      /** Whose results the agent was given; they are in its task. */
+      inputs: z.array(z.strictObject({ from: z.string(), outcome: outcomeSchema })).optional(),
+      checks: z.array(checkSchema).optional(),
     }),
     permissions: authoritySchema,
     model: z.strictObject({
@@ -51,6 +63,8 @@ export const contractSchema = z
       attempt_timeout_ms: z.int(),
       max_retries: z.int().min(0),
       close_on_completion: z.literal(true),
+      /** Of its own sub-agents, at work at once. Absent: as many as the engine lets. */
+      max_concurrent: z.int().min(1).optional(),
       budget: budgetSchema,
     }),
     workspace: z.strictObject({

@@ -52,6 +52,12 @@ export const personAnswerSchema = z.object({
 export const witnessSchema = z.strictObject({ before: z.string().nullable(), after: z.string().nullable() })
 export type Witness = z.infer<typeof witnessSchema>
 
+/** What every event about a sub-agent names. */
+const subAgent = { sub_agent_id: z.string(), step_idx: z.int().min(0) }
+
+/** Which of a sub-agent's gates, and what it looks at. */
+const gate = { gate: z.int().min(0), kind: z.enum(['command', 'schema']), what: z.string() }
+
 export const DEFINITIONS = [
   define(
     'run.created',
@@ -80,6 +86,8 @@ export const DEFINITIONS = [
       history_digest: digest.nullable(),
       /** Calls that earlier runs of the session made, so that no two have the same id. */
       calls_before: z.int(),
+      /** The same for its sub-agents. Absent: none. */
+      children_before: z.int().optional(),
     }),
     (d) =>
       `agent started on ${d.contract.model.provider}/${d.contract.model.model} in ${d.contract.permissions.mode} mode`,
@@ -216,6 +224,8 @@ export const DEFINITIONS = [
       output: z.strictObject({ digest, bytes: z.int() }).nullable(),
       files_read: z.array(z.string()),
       files_changed: z.array(z.string()),
+      /** The sub-agents whose results are in it. Absent: none. */
+      delivers: z.array(z.string()).optional(),
       duration_ms: z.int(),
     }),
     (d) =>
@@ -245,6 +255,107 @@ export const DEFINITIONS = [
     'run.cancel_requested',
     z.strictObject({ by: z.string(), reason: z.string() }),
     (d) => `cancel requested by ${d.by}: ${d.reason}`,
+  ),
+  define(
+    'agent.cancel_requested',
+    z.strictObject({ by: z.string(), reason: z.string() }),
+    (d) => `cancel of this sub-agent requested by ${d.by}: ${d.reason}`,
+  ),
+  define(
+    'agent.subagent_created',
+    z.strictObject({
+      ...subAgent,
+      /** The call that asked for it, and which of several of that call it is. */
+      call_id: z.string(),
+      index: z.int().min(0),
+      contract: contractSchema,
+      /** What the sub-agent is told. */
+      task: z.string(),
+      /** Under which its result may be used again in this session. null: not at all. */
+      cache_key: z.string().nullable(),
+    }),
+    ({ sub_agent_id, contract }) => {
+      const { model, agent, permissions, step, adjustments } = contract
+      const clamped = adjustments.length > 0 ? `; adjusted: ${adjustments.map(({ field }) => field).join(', ')}` : ''
+      const profile = agent.profile_id === null ? '' : `${agent.profile_id} `
+      return `${profile}${sub_agent_id} created on ${model.provider}/${model.model} (chosen by ${model.source}) in ${permissions.mode} mode: ${oneLine(step.title)}${clamped}`
+    },
+  ),
+  define(
+    'agent.subagent_reused',
+    z.strictObject({
+      ...subAgent,
+      call_id: z.string(),
+      index: z.int().min(0),
+      title: z.string(),
+      cache_key: z.string(),
+      /** Whose result it is. */
+      from: z.strictObject({ run_id: z.string(), agent_id: z.string() }),
+      result: resultSchema,
+    }),
+    (d) => `${d.sub_agent_id} is not run: the same was done by ${d.from.agent_id} of run ${d.from.run_id}`,
+  ),
+  define(
+    'agent.subagent_started',
+    z.strictObject({ ...subAgent, contract: contractSchema, task: z.string() }),
+    (d) => `sub-agent started: ${oneLine(d.contract.step.title)}`,
+  ),
+  define(
+    'agent.subagent_attempt',
+    z.strictObject({
+      ...subAgent,
+      attempt: z.int().min(1),
+      /** How the attempt before it ended; null for the first. */
+      after: z.strictObject({ outcome: outcomeSchema, reason: z.string().nullable() }).nullable(),
+    }),
+    (d) => `attempt ${d.attempt}${d.after ? ` after ${d.after.outcome}: ${oneLine(d.after.reason ?? '')}` : ''}`,
+  ),
+  define(
+    'agent.subagent_waiting_for_merge',
+    z.strictObject({ ...subAgent, result: resultSchema }),
+    (d) => `sub-agent has its result, ${d.result.outcome}, and waits to be joined`,
+  ),
+  define(
+    'agent.subagent_failed',
+    z.strictObject({ ...subAgent, result: resultSchema }),
+    (d) => `${d.sub_agent_id} failed, ${d.result.outcome}: ${oneLine(d.result.reason ?? '')}`,
+  ),
+  define(
+    'agent.gate_started',
+    z.strictObject({ ...subAgent, ...gate }),
+    (d) => `checks ${d.sub_agent_id}: ${oneLine(d.what)}`,
+  ),
+  define(
+    'agent.gate_checked',
+    z.strictObject({
+      ...subAgent,
+      ...gate,
+      passed: z.boolean(),
+      /** Why not, or what came out: its beginning and end. */
+      detail: z.string(),
+      /** The whole output, where `detail` is a cut. */
+      output: z.strictObject({ digest, bytes: z.int() }).nullable(),
+      duration_ms: z.int(),
+    }),
+    (d) => `check of ${d.sub_agent_id} ${d.passed ? 'passed' : 'failed'}: ${oneLine(d.what)}`,
+  ),
+  define(
+    'agent.subagent_closed',
+    z.strictObject({
+      ...subAgent,
+      final_status: z.enum(['completed', 'failed']),
+      close_reason: z.string(),
+      /** As it stands after the gates. */
+      result: resultSchema,
+      /** What it really spent of what was set aside for it, all below it included. */
+      used: z.strictObject({ total_tokens: z.int(), cost_usd: z.number().nullable(), sub_agents: z.int() }),
+    }),
+    (d) => `${d.sub_agent_id} closed, ${d.final_status}: ${oneLine(d.close_reason)}`,
+  ),
+  define(
+    'agent.results_delivered',
+    z.strictObject({ sub_agent_ids: z.array(z.string()), content: z.string() }),
+    (d) => `results of ${d.sub_agent_ids.join(', ')} handed over, since nobody had asked for them`,
   ),
   define('agent.finished', z.strictObject({ result: resultSchema }), (d) => `agent finished: ${d.result.outcome}`),
   define(

@@ -11,6 +11,15 @@ export function isProtected(path: string): boolean {
   return matchesAny(PROTECTED, path.split(/[/\\]/).map(plainName).join('/'))
 }
 
+/**
+ * Whether a path is what Retinue keeps about runs: the log, reports of sub-agents. What an agent knows of others is what
+ * it is told, so its sub-agents do not read that. Skills are there to be read.
+ */
+export function isRecord(path: string): boolean {
+  const [first, second] = path.split(/[/\\]/).map(plainName)
+  return first === '.retinue' && second !== 'skills'
+}
+
 /** Characters that HFS+ leaves out when it compares names, and others that nobody sees. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu
 /** What NTFS leaves out at the end of a name: a stream, and dots and spaces before it. */

@@ -12,11 +12,16 @@ export const resultSchema = z.strictObject({
   text: z.string(),
   turns: z.int(),
   tool_calls: z.int(),
+  /** Its own and that of all below it. */
   usage: usageSchema,
-  /** Of all its model calls. null when the price of one of them is not known. */
+  /** Of all its model calls and those below it. null when the price of one of them is not known. */
   cost_usd: z.number().nullable(),
   files_read: z.array(z.string()),
   files_changed: z.array(z.string()),
   duration_ms: z.int(),
+  /** How many sub-agents there were below it. Absent: none. */
+  sub_agents: z.int().optional(),
+  /** The size of its last request. Absent: not known. */
+  context_tokens: z.int().optional(),
 })
 export type AgentResult = z.infer<typeof resultSchema>

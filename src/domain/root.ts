@@ -1,9 +1,12 @@
 import type { Authority, Network } from './authority.js'
-import { type Budget, budgetFaults, withDefaults } from './budget.js'
+import { type Budget, budgetFaults, unknownLimits, withDefaults } from './budget.js'
 import { type Adjustment, type Contract, contractSchema, type ModelSource } from './contract.js'
+import { DELEGATION_TOOLS } from './delegation.js'
+import { canonicalModel, nameOf } from './derive-model.js'
 import { matchesWord } from './globs.js'
 import type { Mode } from './modes.js'
 import type { Rule } from './rules.js'
+import { titleOf } from './title.js'
 
 /** Limits of a root agent that nobody asked otherwise of. Generous, and there: a run never has none. */
 export const ROOT_BUDGET: Budget = {
@@ -13,7 +16,7 @@ export const ROOT_BUDGET: Budget = {
   wall_ms: 60 * 60 * 1000,
   total_tokens: 5_000_000,
   cost_usd: null,
-  sub_agents: 0,
+  sub_agents: 100,
 }
 
 export type RootRequest = {
@@ -41,6 +44,10 @@ export type RootRequest = {
   read_paths?: string[][]
   write_paths?: string[][]
   budget: Partial<Budget>
+  /** Absent: no sub-agents. `models`: such as they may use besides the run's own. */
+  delegation?: { enabled: boolean; max_depth: number; models: string[] }
+  /** Of its sub-agents, at work at once. */
+  max_concurrent?: number
   can_ask_person: boolean
   /** The commit the workspace is at, null outside git. */
   base: string | null
@@ -50,11 +57,7 @@ export type RootContract = { ok: true; contract: Contract } | { ok: false; fault
 
 /** The contract of a run's root agent: what a person or program asked for, over the defaults. Pure. */
 export function rootContract(request: RootRequest): RootContract {
-  const faults = budgetFaults(request.budget)
-  for (const name of Object.keys(request.budget)) {
-    if (!(name in ROOT_BUDGET))
-      faults.push(`there is no budget of ${name}; there are ${Object.keys(ROOT_BUDGET).join(', ')}`)
-  }
+  const faults = [...budgetFaults(request.budget), ...unknownLimits(request.budget)]
   for (const { tool } of request.rules) {
     // A server that is not connected today may be tomorrow.
     if (!tool.startsWith('mcp__') && !request.nameable_tools.some((name) => matchesWord(tool, name)))
@@ -87,15 +90,21 @@ export function rootContract(request: RootRequest): RootContract {
       goal_summary: request.task,
     },
     agent: { handle: null, profile_id: null, profile_digest: null, prompt_digest: request.prompt_digest },
-    step: { title: firstLine(request.task), description: request.task, success_criteria: [] },
+    step: { title: titleOf(request.task), description: request.task, success_criteria: [] },
     permissions: rootAuthority(request),
     model: {
       provider: request.model.provider,
       model: request.model.model,
       source: request.model.source,
-      allowed: [`${request.model.provider}/${request.model.model}`],
+      allowed: [...new Set([nameOf(request.model), ...(request.delegation?.models ?? []).map(canonicalModel)])],
     },
-    execution: { attempt_timeout_ms: budget.wall_ms, max_retries: 0, close_on_completion: true, budget },
+    execution: {
+      attempt_timeout_ms: budget.wall_ms,
+      max_retries: 0,
+      close_on_completion: true,
+      ...(request.max_concurrent === undefined ? {} : { max_concurrent: request.max_concurrent }),
+      budget,
+    },
     workspace: { isolation: 'shared', base: request.base, owns: ['**'] },
     outputs: { report_format: 'markdown', report_path_pattern: null },
     adjustments,
@@ -121,11 +130,17 @@ export function rootAuthority(
     | 'read_paths'
     | 'write_paths'
     | 'can_ask_person'
+    | 'budget'
+    | 'delegation'
   >,
 ): Authority {
+  const { sub_agents } = withDefaults(ROOT_BUDGET, request.budget)
+  const { enabled, max_depth } = request.delegation ?? { enabled: false, max_depth: 0 }
+  const can_spawn_children = enabled && max_depth > 0 && sub_agents > 0 && request.mode !== 'plan'
+  const tools = request.tools ?? request.known_tools
   return {
     mode: request.mode,
-    allowed_tools: request.tools ?? request.known_tools,
+    allowed_tools: can_spawn_children ? tools : tools.filter((tool) => !DELEGATION_TOOLS.includes(tool)),
     allowed_skills: named(request.known_skills, request.skills),
     allowed_mcp_servers: named(request.known_servers, request.mcp_servers),
     read_paths: request.read_paths ?? [['**']],
@@ -133,8 +148,10 @@ export function rootAuthority(
     rules: [{ mode: request.mode, rules: request.rules }],
     network: request.network ?? (request.mode === 'dangerous' ? 'all' : 'tools'),
     can_ask_person: request.can_ask_person,
-    can_spawn_children: false,
-    max_delegation_depth: 0,
+    // A root agent asks, or is refused.
+    unasked: 'deny',
+    can_spawn_children,
+    max_delegation_depth: can_spawn_children ? max_depth : 0,
   }
 }
 
@@ -159,8 +176,11 @@ export function unenforceable(contract: Contract, around: { sandboxed: boolean; 
       )
     }
   }
-  if (workspace.isolation !== 'shared') faults.push(`workspace isolation ${workspace.isolation} is not available`)
-  if (permissions.can_spawn_children) faults.push('delegation is not available')
+  // Nothing but plan mode keeps an agent from writing into a folder that it shares.
+  const isKept =
+    workspace.isolation === 'shared' || (workspace.isolation === 'read_only' && permissions.mode === 'plan')
+  const where = workspace.isolation === 'read_only' ? ' outside plan mode' : ''
+  if (!isKept) faults.push(`workspace isolation ${workspace.isolation} is not available${where}`)
   if (execution.budget.cost_usd !== null && !around.priced) {
     const remedy =
       model.provider === 'pool'
@@ -178,9 +198,4 @@ const RUNNING = ['run_command', 'run_tests']
 
 function named(known: string[], patterns: string[] | undefined): string[] {
   return patterns ? known.filter((name) => patterns.some((pattern) => matchesWord(pattern, name))) : known
-}
-
-function firstLine(text: string): string {
-  const line = (text.split('\n', 1)[0] as string).trim()
-  return line.length > 80 ? `${line.slice(0, 79)}…` : line
 }

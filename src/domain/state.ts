@@ -1,4 +1,5 @@
 import { type Ledger, openLedger, spend } from './budget.js'
+import { type Child, told, withChildren } from './children.js'
 import type { Contract } from './contract.js'
 import { type Corruption, CorruptLogError } from './corruption.js'
 import type { AgentEvent, EventData, ModelFault, Purpose } from './events.js'
@@ -16,6 +17,7 @@ import {
 } from './messages.js'
 import type { AgentResult } from './result.js'
 import type { Rule } from './rules.js'
+import { union } from './union.js'
 
 /** One tool call of the turn that is under way. */
 export type PendingCall = {
@@ -69,6 +71,14 @@ export type AgentMemory = {
   outputs: Record<string, { digest: string; bytes: number }>
   files_read: string[]
   files_changed: string[]
+  /** Its sub-agents, in the order of their creation. */
+  children: Child[]
+  /** How many sub-agents earlier runs of the session had, to number the next one. */
+  children_before: number
+  /** Which attempt at its task this is, and how much time the ones before it took. */
+  attempt: { number: number; wall_ms_before: number }
+  /** Questions that a person has not answered yet. */
+  questions: number
   exceeded: EventData<'budget.exceeded'> | null
   cancel: EventData<'run.cancel_requested'> | null
   result: AgentResult | null
@@ -90,20 +100,26 @@ export function reduce(memory: AgentMemory | null, event: AgentEvent): AgentMemo
     if (memory !== null) throw corrupt(event, 'already_started', 'run.created after the start')
     return null
   }
-  if (event.type === 'agent.started') {
-    if (memory !== null) throw corrupt(event, 'already_started', 'agent.started twice')
+  if (event.type === 'agent.started' || event.type === 'agent.subagent_started') {
+    if (memory !== null) throw corrupt(event, 'already_started', `${event.type} after the start`)
     return start(event)
   }
-  if (memory === null) throw corrupt(event, 'not_started', `${event.type} before agent.started`)
+  if (memory === null) throw corrupt(event, 'not_started', `${event.type} before the agent was started`)
   if (memory.result !== null && event.type !== 'run.closed') {
-    throw corrupt(event, 'already_finished', `${event.type} after agent.finished`)
+    throw corrupt(event, 'already_finished', `${event.type} after the agent had its result`)
   }
   const next = apply(memory, event)
   return { ...next, seq: event.seq, at: event.at, ledger: spend(next.ledger, { wall_ms: activeTime(memory, event) }) }
 }
 
-function start(event: Extract<AgentEvent, { type: 'agent.started' }>): AgentMemory {
-  const { contract, task, history_digest, calls_before } = event.data
+function start(event: Extract<AgentEvent, { type: 'agent.started' | 'agent.subagent_started' }>): AgentMemory {
+  const { contract, task } = event.data
+  // A sub-agent knows nothing of what was said before it was there.
+  const {
+    history_digest,
+    calls_before,
+    children_before = 0,
+  } = event.type === 'agent.started' ? event.data : { history_digest: null, calls_before: 0 }
   return {
     run_id: event.run_id,
     agent_id: event.agent_id,
@@ -128,6 +144,10 @@ function start(event: Extract<AgentEvent, { type: 'agent.started' }>): AgentMemo
     outputs: {},
     files_read: [],
     files_changed: [],
+    children: [],
+    children_before,
+    attempt: { number: 1, wall_ms_before: 0 },
+    questions: 0,
     exceeded: null,
     cancel: null,
     result: null,
@@ -135,7 +155,7 @@ function start(event: Extract<AgentEvent, { type: 'agent.started' }>): AgentMemo
   }
 }
 
-type Later = Exclude<AgentEvent, { type: 'run.created' | 'agent.started' }>
+type Later = Exclude<AgentEvent, { type: 'run.created' | 'agent.started' | 'agent.subagent_started' }>
 
 function apply(memory: AgentMemory, event: Later): AgentMemory {
   switch (event.type) {
@@ -160,9 +180,9 @@ function apply(memory: AgentMemory, event: Later): AgentMemory {
       }
     }
     case 'permission.asked':
-      return withCall(memory, event, (call) => call)
+      return { ...withCall(memory, event, (call) => call), questions: memory.questions + 1 }
     case 'permission.answered': {
-      const answered = withCall(memory, event, (call) => call)
+      const answered = { ...withCall(memory, event, (call) => call), questions: memory.questions - 1 }
       return event.data.grant ? { ...answered, grants: [...answered.grants, event.data.grant] } : answered
     }
     case 'tool.called': {
@@ -190,9 +210,27 @@ function apply(memory: AgentMemory, event: Later): AgentMemory {
     case 'budget.exceeded':
       return { ...memory, exceeded: event.data }
     case 'run.cancel_requested':
+    case 'agent.cancel_requested':
       return { ...memory, cancel: event.data }
+    case 'agent.subagent_attempt':
+      return event.data.attempt > 1 ? again(memory, event.data.attempt) : memory
+    case 'agent.subagent_waiting_for_merge':
+      return ended(memory, event, event.data.result)
+    case 'agent.subagent_failed':
+      if (event.data.sub_agent_id !== memory.agent_id) return withChildren(memory, event)
+      return ended(memory, event, event.data.result)
+    case 'agent.subagent_created':
+    case 'agent.subagent_reused':
+    case 'agent.gate_started':
+    case 'agent.gate_checked':
+    case 'agent.subagent_closed':
+      return withChildren(memory, event)
+    case 'agent.results_delivered': {
+      const messages: Message[] = [...memory.messages, { role: 'user', content: event.data.content }]
+      return { ...memory, children: told(memory.children, event.data.sub_agent_ids), messages }
+    }
     case 'agent.finished':
-      return { ...memory, result: event.data.result, state: step(memory, event, endState(event.data.result.outcome)) }
+      return ended(memory, event, event.data.result)
     case 'run.closed': {
       const decided = event.data.outcome === 'completed' ? 'completed' : 'failed'
       const before = memory.state === 'failed' ? 'failed' : step(memory, event, decided)
@@ -208,12 +246,13 @@ function resumed(memory: AgentMemory, at: number): AgentMemory {
   const calls = memory.calls.map((call) =>
     call.intent && !call.result ? { ...call, intent: { ...call.intent, interrupted: true } } : call,
   )
-  if (!memory.request) return { ...memory, calls }
+  if (!memory.request) return { ...memory, calls, questions: 0 }
   const { purpose, attempt, estimated_tokens, estimated_usd } = memory.request
   const message = 'the process ended before the answer came'
   return {
     ...memory,
     calls,
+    questions: 0,
     request: null,
     // The request did not fail, so it does not count as an attempt.
     failure: { purpose, code: 'interrupted', message, retry_after_ms: null, at, attempt: attempt - 1 },
@@ -259,12 +298,13 @@ function responded(memory: AgentMemory, event: Extract<AgentEvent, { type: 'mode
 }
 
 function finished(memory: AgentMemory, event: Extract<AgentEvent, { type: 'tool.finished' }>): AgentMemory {
-  const { call_id, status, content, output, files_read, files_changed } = event.data
+  const { call_id, status, content, output, files_read, files_changed, delivers = [] } = event.data
   const call = memory.calls.find((c) => c.part.call_id === call_id)
   if (call && !call.intent) throw corrupt(event, 'result_without_intent', call_id)
   const next = withResult(memory, event, content, status !== 'ok')
   return {
     ...next,
+    children: told(next.children, delivers),
     outputs: output ? { ...next.outputs, [call_id]: output } : next.outputs,
     files_read: union(next.files_read, files_read),
     files_changed: union(next.files_changed, files_changed),
@@ -339,18 +379,31 @@ function openRequest(memory: AgentMemory, event: AgentEvent, request_id: string)
   return memory.request
 }
 
-/** Time between events counts, except while the process was gone or a person was being waited for. */
-function activeTime(before: AgentMemory, event: AgentEvent): number {
-  if (event.type === 'agent.resumed' || event.type === 'permission.answered') return 0
-  if (event.type === 'tool.finished') {
-    const call = before.calls.find((c) => c.part.call_id === event.data.call_id)
-    if (call?.intent?.effect === 'ask_person') return 0
-  }
-  return Math.max(0, event.at - before.at)
+function ended(memory: AgentMemory, event: AgentEvent, result: AgentResult): AgentMemory {
+  return { ...memory, result, state: step(memory, event, endState(result.outcome)) }
 }
 
-function union(a: string[], b: string[]): string[] {
-  return b.length === 0 ? a : [...new Set([...a, ...b])]
+/** A new attempt begins where the first did; what was spent stays spent. */
+function again(memory: AgentMemory, number: number): AgentMemory {
+  return {
+    ...memory,
+    attempt: { number, wall_ms_before: memory.ledger.spent.wall_ms },
+    messages: [{ role: 'user', content: memory.task }],
+    ...{ request: null, failure: null, answer: null, calls: [], measured: null, exceeded: null },
+    ...{ masked: [], summarized_at: null, questions: 0 },
+    // What a sub-agent of the failed attempt found is nothing that this one asked for.
+    children: told(
+      memory.children,
+      memory.children.map(({ id }) => id),
+    ),
+  }
+}
+
+/** Time between events counts, except while the process was gone or a person was being waited for. */
+function activeTime(before: AgentMemory, event: AgentEvent): number {
+  if (event.type === 'agent.resumed' || before.questions > 0) return 0
+  const asks = before.calls.some(({ intent, result }) => intent?.effect === 'ask_person' && !result)
+  return asks ? 0 : Math.max(0, event.at - before.at)
 }
 
 function corrupt(event: AgentEvent, corruption: Corruption, detail: string): CorruptLogError {

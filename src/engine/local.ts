@@ -1,6 +1,6 @@
 import type { AgentResult } from '../domain/index.js'
 import type { Clock, Identity } from '../host/index.js'
-import { AbandonedError, type AgentLoop } from '../runtime/index.js'
+import { AbandonedError, type AgentLoop, type Slot } from '../runtime/index.js'
 import type { Lease, Signal, Store } from '../store/index.js'
 import { Slots } from './slots.js'
 
@@ -9,15 +9,40 @@ export const LEASE_TTL_MS = 15_000
 const BEAT_MS = LEASE_TTL_MS / 3
 /** How soon a word from another process is heard. */
 const LISTEN_MS = 200
+/** Root agents are siblings of each other. */
+const ROOTS = ''
 
 type Ended = { ok: true; result: AgentResult } | { ok: false; code: 'abandoned'; message: string }
 
 type Work = { lease: Lease; loop: AgentLoop; ended: Promise<Ended> }
 
+/** A sub-agent that is to be worked on. */
+type ChildTask<T> = {
+  run_id: string
+  agent_id: string
+  /** Its siblings take turns with those of other groups; so many of them work at once. */
+  group: string
+  group_limit: number | undefined
+  /** Called when it is its turn; or without a turn, because it was cancelled before that. */
+  open: (cancelled: Cancel | null) => Promise<{ lease: Lease; loop: AgentLoop } | { done: T }>
+  done: (loop: AgentLoop, result: AgentResult) => T
+}
+
+type ChildWork<T> = {
+  /** Rejects with AbandonedError when this process lets go of it. */
+  ended: Promise<T>
+  cancel(by: string, reason: string): void
+  abandon(why: string): void
+}
+
+type Cancel = { by: string; reason: string }
+
 /** Runs agents in this process: keeps their leases, hears signals for them, and limits how many work at once. */
 export class LocalEngine {
   readonly #slots: Slots
   readonly #working = new Map<string, Work>()
+  /** Sub-agents that are at work or wait for their turn. */
+  readonly #children = new Map<string, (by: string, reason: string) => void>()
   /** Cancels that came for runs which are about to be worked on. */
   readonly #early = new Map<string, Signal>()
   #timers: NodeJS.Timeout[] = []
@@ -76,13 +101,74 @@ export class LocalEngine {
   }
 
   async #run(lease: Lease, loop: AgentLoop): Promise<Ended> {
+    // One that is stopped before its turn has nothing to do but to say so.
+    const slot = await this.#slots.acquire(ROOTS, { signal: loop.stopping })
     try {
       // The lease of a closed run is worth nothing to anybody; only one that is left open is handed back.
-      return { ok: true, result: await this.#slots.with(() => loop.run()) }
+      return { ok: true, result: await loop.run(slot ?? undefined) }
     } catch (error) {
       await this.store.release(lease).catch(() => {})
       if (!(error instanceof AbandonedError)) throw error
       return { ok: false, code: 'abandoned', message: error.message }
+    } finally {
+      slot?.release()
+    }
+  }
+
+  /** Works on a sub-agent when it is its turn, until it is finished. */
+  workOnChild<T>(task: ChildTask<T>): ChildWork<T> {
+    const key = `${task.run_id}/${task.agent_id}`
+    const left = new AbortController()
+    let loop: AgentLoop | null = null
+    let cancelled: Cancel | null = null
+    let abandoned: string | null = null
+    const cancel = (by: string, reason: string) => {
+      cancelled ??= { by, reason }
+      loop?.cancel(by, reason)
+      left.abort()
+    }
+    const abandon = (why: string) => {
+      abandoned ??= why
+      loop?.abandon(why)
+      left.abort()
+    }
+    const run = async (): Promise<T> => {
+      const { group, group_limit, open, done } = task
+      const slot = await this.#slots.acquire(group, {
+        signal: left.signal,
+        ...(group_limit === undefined ? {} : { group_limit }),
+      })
+      try {
+        if (abandoned !== null) throw new AbandonedError(abandoned)
+        const opened = await open(cancelled)
+        if ('done' in opened) return opened.done
+        loop = opened.loop
+        if (abandoned !== null) loop.abandon(abandoned)
+        else if (cancelled) loop.cancel(cancelled.by, cancelled.reason)
+        return done(loop, await this.#workUnder(key, opened.lease, loop, slot ?? undefined))
+      } finally {
+        slot?.release()
+      }
+    }
+    this.#children.set(key, cancel)
+    const ended = run().finally(() => this.#children.delete(key))
+    return { ended, cancel, abandon }
+  }
+
+  async #workUnder(key: string, lease: Lease, loop: AgentLoop, slot: Slot | undefined): Promise<AgentResult> {
+    const result = loop.run(slot)
+    const ended = result.then(
+      (value): Ended => ({ ok: true, result: value }),
+      (error): Ended => ({ ok: false, code: 'abandoned', message: String(error) }),
+    )
+    this.#working.set(key, { lease, loop, ended })
+    try {
+      return await result
+    } catch (error) {
+      await this.store.release(lease).catch(() => {})
+      throw error
+    } finally {
+      this.#working.delete(key)
     }
   }
 
@@ -101,10 +187,17 @@ export class LocalEngine {
   async #hear(): Promise<void> {
     for (const signal of await this.store.signals({ after: this.#heard })) {
       this.#heard = signal.id
+      if (signal.kind === 'cancel_agent') {
+        const { agent_id, reason } = signal.data as { agent_id: string; reason: string }
+        this.#children.get(`${signal.run_id}/${agent_id}`)?.(signal.by, reason)
+      }
       if (signal.kind !== 'cancel') continue
       this.#early.set(signal.run_id, signal)
       for (const { lease, loop } of this.#working.values()) {
-        if (lease.run_id === signal.run_id) loop.cancel(signal.by, String(signal.data))
+        // Only the root: what is below it is its own to cancel.
+        if (lease.run_id === signal.run_id && loop.memory.contract.parent.agent_id === null) {
+          loop.cancel(signal.by, String(signal.data))
+        }
       }
     }
   }

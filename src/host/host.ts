@@ -14,6 +14,8 @@ export interface Host {
   readText(path: string): Promise<string | null>
   /** Replaces or creates a file anywhere that only the person can read, atomically, with the folders above it. */
   writePrivate(path: string, text: string): Promise<{ ok: true } | { ok: false; message: string }>
+  /** The same, cheaply, for a file of which there are many and which can be made again from the log. */
+  writeReport(path: string, text: string): { ok: true } | { ok: false; message: string }
   /** What the platform has and lacks; said by `doctor` and in a run's first event. */
   facts(): Promise<HostFacts>
 }
@@ -123,6 +125,8 @@ export type Fence = {
   read_paths: readonly (readonly string[])[]
   /** Globs of what is hidden whatever the layers say. */
   hidden: readonly string[]
+  /** Folders in what is hidden as a folder that are seen all the same. */
+  shown?: readonly string[]
   /** Globs of what is never writable, whatever `write_paths` say. */
   read_only?: readonly string[]
   network: boolean

@@ -7,7 +7,7 @@ import type { Host, HostFacts } from './host.js'
 import { createHttp } from './http.js'
 import { createIdentity } from './identity.js'
 import { Locks } from './locks.js'
-import { writePrivate } from './private-file.js'
+import { writePrivate, writeReport } from './private-file.js'
 import { createProcesses } from './processes.js'
 import { OwnPrograms } from './programs.js'
 import { readTextIfAny } from './read-text.js'
@@ -40,6 +40,7 @@ export function createHost(): Host {
     git: createGit({ processes, locks, programs }),
     readText: readTextIfAny,
     writePrivate,
+    writeReport,
     facts: () => {
       facts ??= gatherFacts(processes, programs)
       return facts

@@ -22,6 +22,8 @@ export type ModelAnswer =
       parts: AnswerPart[]
       finish_reason: FinishReason
       usage: Usage
+      /** The usage is right even where it says nothing was used. Absent: then nobody counted. */
+      counted?: true
       /** What it cost, at the prices of the time when it was asked; null or absent: nobody knows. */
       cost_usd?: number | null
       /** `provider/model` of the member of a pool that answered. */
@@ -42,6 +44,8 @@ export type Caller = {
   purpose: Purpose
   /** From 1; counts how often this request was tried, as in `model.requested`. */
   attempt: number
+  /** From 1; counts how often the whole agent was tried, as in `agent.subagent_attempt`. Absent: 1. */
+  agent_attempt?: number
 }
 
 export type GenerateOptions = {

@@ -1,23 +1,22 @@
+import { setMaxListeners } from 'node:events'
 import {
   type AgentResult,
   type Call,
   type EventData,
+  endState,
   left,
-  type ModelFault,
-  type ModelRequest,
-  NO_USAGE,
-  type Part,
   type PendingCall,
   type Purpose,
   permits,
   type Redactor,
-  type ToolCallPart,
 } from '../domain/index.js'
 import type { Clock, Http, Processes, Repository, Workspace } from '../host/index.js'
-import type { AnswerPart, Model, ModelAnswer } from '../models/index.js'
+import type { Model } from '../models/index.js'
 import type { Store } from '../store/index.js'
 import {
   callTools,
+  defuse,
+  jobBlocks,
   type Pipeline,
   recoverCall,
   resolveToolName,
@@ -26,13 +25,16 @@ import {
   type ToolRegistry,
 } from '../tools/index.js'
 import { askPermission, askQuestion, type Person } from './asking.js'
-import { messagesToSummarize } from './compaction.js'
-import { type Action, decide, exceededMessage } from './decide.js'
+import { type Action, cancelReason, decide, exceededMessage } from './decide.js'
+import { Delegation } from './delegation.js'
 import { fenceOf } from './fence.js'
+import type { Launcher } from './launcher.js'
+import { type Asking, askModel, priceToRead } from './model-call.js'
 import { AbandonedError, type Recorder } from './recorder.js'
-import { buildRequest, type Material, requestDigest } from './request.js'
-import { type Delta, showProgress, showWords } from './shown.js'
-import { estimateMessage, estimateRequest } from './tokens.js'
+import type { Material } from './request.js'
+import { type Delta, showProgress } from './shown.js'
+import { NO_SLOT, type Slot } from './slot.js'
+import { estimateRequest } from './tokens.js'
 
 /** Everything an agent needs that is not in its log. */
 export type AgentPlace = {
@@ -47,6 +49,8 @@ export type AgentPlace = {
   repository: () => Promise<Repository | null>
   model: Model
   registry: ToolRegistry
+  /** Who sub-agents are and where they run; null where there are none. */
+  launcher: Launcher | null
   limits: ToolLimits
   person: Person
   /** Model calls for one request, retries included. */
@@ -56,9 +60,6 @@ export type AgentPlace = {
   onDelta?: (delta: Delta) => void
 }
 
-/** Faults after which the provider may have done its work, and charge for it. */
-const MAY_COST: ReadonlySet<ModelFault> = new Set(['network', 'bad_output', 'aborted'])
-
 /** Why an agent was stopped from outside its own log. */
 type Stop = 'deadline' | 'cancelled'
 
@@ -67,44 +68,71 @@ type Stop = 'deadline' | 'cancelled'
  * crash and ends a run that was cancelled while nobody ran it.
  */
 export class AgentLoop {
-  readonly #stop = new AbortController()
+  #stop = newStop()
   #stopped: Stop | null = null
   #deadline = Number.POSITIVE_INFINITY
   #timer: NodeJS.Timeout | undefined
   #abandoned: string | null = null
+  #slot: Slot = NO_SLOT
+  readonly #delegation: Delegation | null
 
   constructor(
     private readonly place: AgentPlace,
     private readonly recorder: Recorder,
     private readonly material: Material,
-  ) {}
+  ) {
+    const { launcher, clock } = place
+    this.#delegation =
+      launcher &&
+      new Delegation({
+        recorder,
+        launcher,
+        run: (command) => this.#runGate(command),
+        now: () => clock.now(),
+        signal: () => this.#stop.signal,
+        rest: (wait) => this.#rest(wait),
+      })
+  }
+
+  /** Before it goes on after a restart: what its last process left open is known from here on. */
+  recordResumed(data: EventData<'agent.resumed'>): void {
+    this.recorder.record('agent.resumed', data)
+  }
 
   /** Ends the agent: the model call, the tool and its processes under way are aborted. */
   cancel(by: string, reason: string): void {
     if (this.recorder.memory.cancel || this.recorder.memory.result) return
-    this.recorder.record('run.cancel_requested', { by, reason })
+    this.recorder.record(this.#isRoot ? 'run.cancel_requested' : 'agent.cancel_requested', { by, reason })
     this.#abort('cancelled')
+    // Later, because whoever cancels may be called by what is writing. What ends the writing is met by the loop itself.
+    queueMicrotask(() => void this.#haltChildren().catch(() => {}))
   }
 
   /** Lets go at once, without a word in the log: the lease is lost or the process must go. The run can be resumed. */
   abandon(why: string): void {
     this.recorder.stop(why)
     this.#abandoned = why
+    this.#delegation?.abandon(why)
     this.#abort('cancelled')
   }
 
-  async run(): Promise<AgentResult> {
-    const { clock } = this.place
-    const { budget, attempt_timeout_ms } = this.memory.contract.execution
-    this.#deadline = clock.now() + Math.min(attempt_timeout_ms, budget.wall_ms - this.memory.ledger.spent.wall_ms)
-    this.#armDeadline()
+  /** `slot`: what it holds while it works, and gives back while it waits for sub-agents. */
+  async run(slot: Slot = NO_SLOT): Promise<AgentResult> {
+    this.#slot = slot
+    this.#beginAttempt()
     try {
+      await this.#haltChildren()
+      this.#delegation?.recover()
       for (;;) {
         const action = decide(this.memory, this.#surroundings())
         if (action.kind === 'finish') return await this.#finish(action)
         await this.#perform(action)
         if (this.#abandoned !== null) throw new AbandonedError(this.#abandoned)
       }
+    } catch (error) {
+      // Nobody is there to join them any more.
+      this.#delegation?.abandon('its parent was let go of')
+      throw error
     } finally {
       clearTimeout(this.#timer)
     }
@@ -114,10 +142,44 @@ export class AgentLoop {
     return this.recorder.memory
   }
 
+  /** Aborts when it is cancelled or let go of. */
+  get stopping(): AbortSignal {
+    return this.#stop.signal
+  }
+
+  get #isRoot(): boolean {
+    return this.memory.contract.parent.agent_id === null
+  }
+
+  /**
+   * When it is cancelled, so that what its own calls take to end does not come on top of what theirs take. Not before
+   * it is durable: a restart must not find sub-agents that were cancelled and a parent that knows nothing of it.
+   */
+  async #haltChildren(): Promise<void> {
+    const { cancel } = this.memory
+    if (!cancel || !this.#delegation) return
+    await this.recorder.commit()
+    this.#delegation.halt('parent', cancelReason(cancel))
+  }
+
+  #beginAttempt(): void {
+    clearTimeout(this.#timer)
+    if (this.#stopped === 'deadline') {
+      this.#stop = newStop()
+      this.#stopped = null
+    }
+    const { attempt, ledger, contract } = this.memory
+    const { budget, attempt_timeout_ms } = contract.execution
+    const left_ms = budget.wall_ms - ledger.spent.wall_ms
+    const attempt_left_ms = attempt_timeout_ms - (ledger.spent.wall_ms - attempt.wall_ms_before)
+    this.#deadline = this.place.clock.now() + Math.min(attempt_left_ms, left_ms)
+    this.#armDeadline()
+  }
+
   async #perform(action: Exclude<Action, { kind: 'finish' }>): Promise<void> {
     switch (action.kind) {
       case 'ask_model':
-        return this.#askModel(action)
+        return askModel(this.#asking(), action)
       case 'call_tools':
         return callTools(this.#pipeline(), action.calls)
       case 'recover_call':
@@ -129,124 +191,59 @@ export class AgentLoop {
         })
       case 'exceed':
         return this.recorder.record('budget.exceeded', action.exceeded)
-    }
-  }
-
-  async #askModel(action: Extract<Action, { kind: 'ask_model' }>): Promise<void> {
-    const { clock, model } = this.place
-    if (action.not_before > clock.now()) {
-      // What is waited for must be durable: another process may be the one to go on.
-      await this.recorder.commit()
-      await clock.sleep(action.not_before - clock.now(), this.#stop.signal)
-      if (this.#stop.signal.aborted) return
-    }
-    const { purpose, attempt } = action
-    const request = buildRequest(this.memory, this.material, purpose)
-    const request_id = `q${this.memory.seq + 1}`
-    const estimated_tokens = estimateRequest(this.memory, this.material, purpose)
-    const estimated_usd = model.price ? this.#price(estimated_tokens) : null
-    this.recorder.record('model.requested', {
-      request_id,
-      purpose,
-      model: model.name,
-      request_digest: requestDigest(model.name, this.memory.contract.agent.prompt_digest, request),
-      messages: request.messages.length,
-      estimated_tokens,
-      estimated_usd,
-      attempt,
-    })
-    await this.recorder.commit()
-    const started = clock.now()
-    const answer = await this.#generate(request, { request_id, purpose, attempt })
-    const duration_ms = clock.now() - started
-    if (!answer.ok) {
-      const { code, message, retry_after_ms } = answer
-      const spent = MAY_COST.has(code)
-        ? { spent_tokens: estimated_tokens, spent_usd: estimated_usd }
-        : { spent_tokens: 0, spent_usd: 0 }
-      this.recorder.record('model.failed', { request_id, code, message, retry_after_ms, ...spent, duration_ms })
-      return
-    }
-    const { finish_reason } = answer
-    const parts = purpose === 'turn' ? this.#numbered(answer.parts) : withoutCalls(answer.parts)
-    const replaced_messages = messagesToSummarize(this.memory)
-    this.recorder.record('model.responded', {
-      request_id,
-      purpose,
-      model: answer.model,
-      answered_by: answer.answered_by ?? model.name,
-      fell_over: answer.fell_over ?? [],
-      parts,
-      finish_reason,
-      ...this.#usage(answer, parts, estimated_tokens),
-      duration_ms,
-    })
-    if (purpose === 'summary') {
-      const summary = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
-      this.recorder.record('context.summarized', { request_id, summary, replaced_messages })
-    }
-  }
-
-  #usage(
-    { usage, cost_usd = null }: Extract<ModelAnswer, { ok: true }>,
-    parts: Part[],
-    input_tokens: number,
-  ): Pick<EventData<'model.responded'>, 'usage' | 'usage_source' | 'cost_usd'> {
-    if (usage.input_tokens + usage.output_tokens > 0) return { usage, usage_source: 'provider', cost_usd }
-    const estimate = { ...usage, input_tokens, output_tokens: estimateMessage({ role: 'assistant', parts }) }
-    return { usage: estimate, usage_source: 'estimate', cost_usd: this.place.model.price?.(estimate) ?? null }
-  }
-
-  #price(input_tokens: number): number {
-    return this.place.model.price?.({ ...NO_USAGE, input_tokens }) ?? 0
-  }
-
-  async #generate(
-    request: ModelRequest,
-    call: { request_id: string; purpose: Purpose; attempt: number },
-  ): Promise<ModelAnswer> {
-    const { clock, model, onDelta, model_timeout_ms } = this.place
-    const { run_id, agent_id } = this.memory
-    const shown = showWords(this.place.redactor, agent_id, onDelta)
-    const aborter = new AbortController()
-    const abort = () => aborter.abort()
-    this.#stop.signal.addEventListener('abort', abort, { once: true })
-    // It may have been aborted while the intent was being written.
-    if (this.#stop.signal.aborted) abort()
-    const timer = setTimeout(abort, Math.max(0, Math.min(model_timeout_ms, this.#deadline - clock.now())))
-    try {
-      const answer = await model.generate(request, {
-        signal: aborter.signal,
-        caller: { run_id, agent_id, ...call },
-        ...(onDelta && call.purpose !== 'summary' ? { onDelta: (delta) => shown.show(delta) } : {}),
-      })
-      shown.end()
-      if (!answer.ok && answer.code === 'aborted' && !this.#stop.signal.aborted && clock.now() < this.#deadline) {
-        const message = `no complete answer within ${Math.round(model_timeout_ms / 1000)} s (model_timeout_ms)`
-        return { ok: false, code: 'network', message, retry_after_ms: null }
+      case 'join_children':
+        return this.#delegation?.join()
+      case 'stop_children':
+        await this.recorder.commit()
+        return this.#delegation?.stop('parent', action.reason)
+      case 'deliver':
+        return this.#deliver(action.ids)
+      case 'retry': {
+        const { sub_agent_id, step_idx } = this.#named()
+        const { attempt, after } = action
+        this.recorder.record('agent.subagent_attempt', { sub_agent_id, step_idx, attempt, after })
+        this.#delegation?.restart()
+        return this.#beginAttempt()
       }
-      return answer
-    } finally {
-      clearTimeout(timer)
-      this.#stop.signal.removeEventListener('abort', abort)
     }
   }
 
-  /** Gives each call an id of our own; the provider's is kept for the wire unless it has been used before. */
-  #numbered(parts: AnswerPart[]): Part[] {
-    let number = this.memory.calls_made
-    const used = new Set<string>()
-    for (const message of [...this.material.history, ...this.memory.messages]) {
-      if (message.role === 'tool') for (const result of message.results) used.add(result.wire_id)
-    }
-    return parts.map((part): Part => {
-      if (part.type !== 'tool_call') return part
-      const call_id = `c${++number}`
-      const wire_id = part.wire_id === '' || used.has(part.wire_id) ? call_id : part.wire_id
-      used.add(wire_id)
-      const { type, tool, args, provider } = part
-      const numbered: ToolCallPart = { type, call_id, wire_id, tool, args }
-      return provider ? { ...numbered, provider } : numbered
+  /** As events about a sub-agent name it. */
+  #named() {
+    return { sub_agent_id: this.memory.agent_id, step_idx: this.memory.contract.parent.step_idx }
+  }
+
+  #deliver(ids: string[]): void {
+    const jobs = (this.#delegation?.jobs() ?? []).filter(({ id }) => ids.includes(id))
+    const content = jobBlocks(jobs, this.place.limits.output_chars)
+    const intro = 'Results of your sub-agents that you had not asked for. Take them into account, then answer.'
+    this.recorder.record('agent.results_delivered', { sub_agent_ids: ids, content: `${intro}\n\n${content}` })
+  }
+
+  /** Waits without a slot. One that is cancelled has only to close afterwards, and need not wait for its turn. */
+  #rest<T>(wait: () => Promise<T>): Promise<T> {
+    return this.#slot.rest(() =>
+      wait().finally(() => {
+        if (this.#stopped === 'cancelled') this.#slot.release()
+      }),
+    )
+  }
+
+  #asking(): Asking {
+    const { place, recorder, material } = this
+    return { place, recorder, material, signal: this.#stop.signal, deadline: this.#deadline }
+  }
+
+  /** A gate's command runs behind this agent's own fence, in what time it has left. */
+  #runGate(command: string) {
+    const { fence, limits, workspace, processes, signal, time_left_ms } = this.#toolContext()
+    return processes.run({
+      command,
+      cwd: workspace.root,
+      ...(fence ? { fence } : {}),
+      timeout_ms: Math.max(1, Math.min(limits.command_max_timeout_ms, time_left_ms())),
+      signal,
+      max_output_bytes: limits.command_output_bytes,
     })
   }
 
@@ -265,9 +262,17 @@ export class AgentLoop {
       files_read,
       files_changed,
       duration_ms: ledger.spent.wall_ms + Math.max(0, this.place.clock.now() - at),
+      ...(ledger.spent.sub_agents > 0 ? { sub_agents: ledger.spent.sub_agents } : {}),
+      ...(this.memory.measured ? { context_tokens: this.memory.measured.tokens } : {}),
     }
-    this.recorder.record('agent.finished', { result })
-    this.recorder.record('run.closed', { outcome, reason: reason ?? 'the agent gave its answer', text })
+    if (this.#isRoot) {
+      this.recorder.record('agent.finished', { result })
+      this.recorder.record('run.closed', { outcome, reason: reason ?? 'the agent gave its answer', text })
+    } else {
+      const merges = endState(outcome) === 'waiting_for_merge'
+      const type = merges ? 'agent.subagent_waiting_for_merge' : 'agent.subagent_failed'
+      this.recorder.record(type, { ...this.#named(), result })
+    }
     await this.recorder.commit()
     return result
   }
@@ -277,6 +282,7 @@ export class AgentLoop {
     return {
       registry: place.registry,
       authority: this.memory.contract.permissions,
+      depth: this.memory.contract.parent.depth,
       context: this.#toolContext(),
       now: () => place.clock.now(),
       grants: () => this.memory.grants,
@@ -285,7 +291,10 @@ export class AgentLoop {
       record: (type, data) => recorder.record(type, data),
       commit: () => recorder.commit(),
       commitSoon: () => recorder.commitSoon(),
-      ask: (question) => this.#pause(() => askPermission(place.person, question, this.#stop.signal)),
+      ask: (question) => {
+        const asked = this.#isRoot ? question : { ...question, agent_id: this.memory.agent_id }
+        return this.#pause(() => askPermission(place.person, asked, this.#stop.signal))
+      },
       keepOutput: (text) => recorder.keep(text),
       abortStatus: () => (this.#stopped === 'deadline' ? 'timeout' : 'cancelled'),
     }
@@ -298,7 +307,7 @@ export class AgentLoop {
     return {
       workspace: place.workspace,
       processes: place.processes,
-      fence: place.sandboxed ? fenceOf(permissions, place.workspace.root) : null,
+      fence: place.sandboxed ? fenceOf(contract, place.workspace.root) : null,
       http: place.http,
       redactor: place.redactor,
       repository: async () => (await place.repository())?.during(this.#stop.signal) ?? null,
@@ -306,17 +315,22 @@ export class AgentLoop {
       signal: this.#stop.signal,
       time_left_ms: () => Math.max(0, this.#deadline - place.clock.now()),
       mayRead: (path) => {
-        const call: Call = { tool: 'read_file', effect: 'read', paths: [{ path, access: 'read' }] }
+        const { depth } = contract.parent
+        const call: Call = { tool: 'read_file', effect: 'read', paths: [{ path, access: 'read' }], depth }
         const verdict = permits({ ...permissions, allowed_tools: ['read_file'] }, call)
         return verdict.decision === 'allow'
       },
       readOutput: (call_id) => this.#readOutput(call_id),
+      call_id: '',
+      delegation: this.#delegation,
       askPerson: (question) => this.#pause(() => askQuestion(place.person, question, this.#stop.signal)),
       onProgress: showProgress(place.redactor, agent_id, place.onDelta),
     }
   }
 
   async #readOutput(call_id: string): Promise<string | null> {
+    const child = this.memory.children.find(({ id }) => id === call_id)
+    if (child) return child.closed && defuse(child.closed.result.text)
     const stored = this.memory.outputs[call_id]
     if (stored) {
       const bytes = await this.place.store.blob(stored.digest)
@@ -325,7 +339,9 @@ export class AgentLoop {
     const { run_id, agent_id } = this.memory
     const events = await this.place.store.read({ run_id, agent_id })
     const result = events.find((event) => event.type === 'tool.finished' && event.data.call_id === call_id)
-    return result?.type === 'tool.finished' ? result.data.content : null
+    if (result?.type === 'tool.finished') return result.data.content
+    const [earlier] = (await this.#delegation?.earlier([call_id])) ?? []
+    return earlier?.closed?.result.text ?? null
   }
 
   #toolCallsExceeded(): void {
@@ -337,15 +353,17 @@ export class AgentLoop {
   }
 
   #surroundings() {
+    const now = this.place.clock.now()
     return {
-      now: this.place.clock.now(),
+      // A timer may fire a little early, and what it has ended is over.
+      now: this.#stopped === 'deadline' ? Math.max(now, this.#deadline) : now,
       deadline: this.#deadline,
       max_attempts: this.place.max_attempts,
       estimate: (purpose: Purpose) => estimateRequest(this.memory, this.material, purpose),
-      price: (tokens: number) => this.#price(tokens),
-      onlyReads: (call: PendingCall) => {
+      price: (tokens: number) => priceToRead(this.place.model, tokens),
+      sideBySide: (call: PendingCall) => {
         const tool = this.place.registry.get(resolveToolName(call.part.tool) ?? call.part.tool)
-        return tool?.effect === 'read'
+        return tool?.effect === 'read' || tool?.effect === 'delegate'
       },
     }
   }
@@ -369,9 +387,13 @@ export class AgentLoop {
   #abort(why: Stop): void {
     this.#stopped ??= why
     this.#stop.abort()
+    if (this.#abandoned !== null) this.#slot.release()
   }
 }
 
-function withoutCalls(parts: AnswerPart[]): Part[] {
-  return parts.filter((part): part is Exclude<AnswerPart, { type: 'tool_call' }> => part.type !== 'tool_call')
+/** As many calls as a turn has may listen to it. */
+function newStop(): AbortController {
+  const stop = new AbortController()
+  setMaxListeners(0, stop.signal)
+  return stop
 }

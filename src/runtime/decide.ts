@@ -1,14 +1,16 @@
 import {
   type AgentMemory,
   type EventData,
+  isOpen,
   type LimitName,
   left,
+  MIN_WALL_MS,
   type Outcome,
   type PendingCall,
   type Purpose,
 } from '../domain/index.js'
 import { messagesToSummarize, resultsToMask } from './compaction.js'
-import { retryAfter } from './retry.js'
+import { isPassing, retryAfter } from './retry.js'
 
 /** What an agent does next. */
 export type Action =
@@ -18,7 +20,16 @@ export type Action =
   | { kind: 'recover_call'; call: PendingCall; may_repeat: boolean }
   | { kind: 'mask'; call_ids: string[]; estimated_tokens: number }
   | { kind: 'exceed'; exceeded: EventData<'budget.exceeded'> }
+  /** It has answered, and sub-agents are still open. */
+  | { kind: 'join_children' }
+  /** It ends without an answer of its own making. */
+  | { kind: 'stop_children'; reason: string }
+  /** Results that it never asked for. */
+  | { kind: 'deliver'; ids: string[] }
+  | { kind: 'retry'; attempt: number; after: { outcome: Outcome; reason: string | null } }
   | { kind: 'finish'; outcome: Outcome; cause: string | null; reason: string | null; text: string }
+
+type Finish = Extract<Action, { kind: 'finish' }>
 
 /** What the decision needs besides the agent's memory. */
 export type Surroundings = {
@@ -31,7 +42,7 @@ export type Surroundings = {
   /** What so many tokens cost to read, in US dollars; 0 where the price is not known (no limit is accepted then). */
   price: (tokens: number) => number
   /** Calls of which several may run side by side. */
-  onlyReads: (call: PendingCall) => boolean
+  sideBySide: (call: PendingCall) => boolean
 }
 
 /** Compaction starts before a request reaches its limit, and makes enough room not to start again soon. */
@@ -42,23 +53,58 @@ const ANSWER_TOKENS = 1000
 
 /** Pure: the same memory in the same surroundings does the same. Start-up after a crash is nothing special. */
 export function decide(memory: AgentMemory, around: Surroundings): Action {
+  const action = next(memory, around)
+  return action.kind === 'finish' ? ending(memory, around, action) : action
+}
+
+/** No agent is done before its sub-agents are closed and, where it gave its answer, their results were in it. */
+function ending(memory: AgentMemory, around: Surroundings, action: Finish): Action {
+  const answers = action.outcome === 'completed'
+  if (memory.children.some(isOpen)) {
+    if (answers) return { kind: 'join_children' }
+    return { kind: 'stop_children', reason: action.reason ?? action.outcome }
+  }
+  const unread = unreadResults(memory)
+  if (answers && unread.length > 0) return { kind: 'deliver', ids: unread }
+  return retry(memory, around, action) ?? action
+}
+
+function unreadResults(memory: AgentMemory): string[] {
+  return memory.children.filter((child) => !child.delivered).map(({ id }) => id)
+}
+
+/** Another attempt, where the contract allows one, it may help, and there is something left to make it with. */
+function retry(memory: AgentMemory, around: Surroundings, action: Finish): Action | null {
+  const { outcome, cause, reason } = action
+  const { number } = memory.attempt
+  const { max_retries, budget } = memory.contract.execution
+  const time_left = budget.wall_ms - memory.ledger.spent.wall_ms - Math.max(0, around.now - memory.at)
+  const helps = outcome === 'timeout' || (outcome === 'error' && isPassing(cause))
+  if (!helps || number > max_retries || time_left < MIN_WALL_MS || left(memory.ledger, 'turns') <= 0) return null
+  return { kind: 'retry', attempt: number + 1, after: { outcome, reason } }
+}
+
+function next(memory: AgentMemory, around: Surroundings): Action {
   const interrupted = memory.calls.find((call) => call.intent?.interrupted && !call.result)
   const over = memory.cancel !== null || around.now >= around.deadline
   if (interrupted) return { kind: 'recover_call', call: interrupted, may_repeat: !over }
-  if (memory.cancel)
-    return finish(memory, 'cancelled', memory.cancel.by, `cancelled by ${memory.cancel.by}: ${memory.cancel.reason}`)
+  if (memory.cancel) return finish(memory, 'cancelled', memory.cancel.by, cancelReason(memory.cancel))
   if (around.now >= around.deadline) return timeOut(memory, around)
   const open = memory.calls.filter((call) => !call.result)
-  if (open.length > 0) return { kind: 'call_tools', calls: batch(open, around.onlyReads) }
+  if (open.length > 0) return { kind: 'call_tools', calls: batch(open, around.sideBySide) }
   if (memory.failure) return afterFailure(memory, around)
   if (memory.exceeded) return report(memory, around)
   if (answered(memory)) return finish(memory, ...verdict(memory))
   return turn(memory, around)
 }
 
-/** The first call, and the ones after it as long as all of them only read. */
-function batch(open: PendingCall[], onlyReads: (call: PendingCall) => boolean): PendingCall[] {
-  const writer = open.findIndex((call) => !onlyReads(call))
+export function cancelReason({ by, reason }: EventData<'run.cancel_requested'>): string {
+  return `cancelled by ${by}: ${reason}`
+}
+
+/** The first call, and the ones after it as long as all of them only read or delegate. */
+function batch(open: PendingCall[], sideBySide: (call: PendingCall) => boolean): PendingCall[] {
+  const writer = open.findIndex((call) => !sideBySide(call))
   return writer === -1 ? open : open.slice(0, Math.max(1, writer))
 }
 
@@ -122,6 +168,9 @@ function report(memory: AgentMemory, around: Surroundings): Action {
   const { limit } = memory.exceeded as EventData<'budget.exceeded'>
   const short = shortOf(memory, around, around.estimate('report') + ANSWER_TOKENS)
   if (limit === 'wall_ms' || memory.answer?.purpose === 'report' || short) return ended(memory)
+  if (memory.children.some(isOpen)) return { kind: 'stop_children', reason: ended(memory).reason ?? '' }
+  const unread = unreadResults(memory)
+  if (unread.length > 0) return { kind: 'deliver', ids: unread }
   const excess = around.estimate('report') - memory.contract.execution.budget.context_tokens
   if (excess > 0) return mask(memory, around, excess, 'all') ?? ended(memory)
   return { kind: 'ask_model', purpose: 'report', attempt: 1, not_before: around.now }
@@ -133,7 +182,7 @@ function shortOf(memory: AgentMemory, around: Surroundings, tokens: number): 'to
   return left(memory.ledger, 'cost_usd') < around.price(tokens) ? 'cost_usd' : null
 }
 
-function ended(memory: AgentMemory): Action {
+function ended(memory: AgentMemory): Finish {
   const { limit, message } = memory.exceeded as EventData<'budget.exceeded'>
   return finish(memory, limit === 'wall_ms' ? 'timeout' : 'budget_exceeded', limit, message)
 }
@@ -143,9 +192,13 @@ function timeOut(memory: AgentMemory, around: Surroundings): Action {
   const { budget, attempt_timeout_ms } = memory.contract.execution
   const allowed = Math.min(budget.wall_ms, attempt_timeout_ms)
   const spent = memory.ledger.spent.wall_ms + Math.max(0, around.now - memory.at)
+  const message =
+    spent < budget.wall_ms && allowed < budget.wall_ms
+      ? `The ${allowed / 1000} seconds of this attempt are used up.`
+      : exceededMessage('wall_ms', allowed)
   return {
     kind: 'exceed',
-    exceeded: { limit: 'wall_ms', allowed, spent, message: exceededMessage('wall_ms', allowed) },
+    exceeded: { limit: 'wall_ms', allowed, spent, message },
   }
 }
 
@@ -182,6 +235,6 @@ function verdict(memory: AgentMemory): [Outcome, string | null, string | null] {
   return ['error', 'content_filter', 'the provider stopped the answer']
 }
 
-function finish(memory: AgentMemory, outcome: Outcome, cause: string | null, reason: string | null): Action {
+function finish(memory: AgentMemory, outcome: Outcome, cause: string | null, reason: string | null): Finish {
   return { kind: 'finish', outcome, cause, reason, text: memory.answer?.text ?? '' }
 }

@@ -1,8 +1,8 @@
-import { type Authority, matchesName } from '../domain/index.js'
+import { type Contract, matchesName } from '../domain/index.js'
 import type { Fence } from '../host/index.js'
 
 /** What stands around the commands of an agent: its contract, in terms that an operating system understands. */
-export function fenceOf(permissions: Authority, root: string): Fence {
+export function fenceOf({ permissions, parent }: Contract, root: string): Fence {
   const { read_paths, write_paths, network } = permissions
   const rules = permissions.rules.flatMap((layer) => layer.rules).filter(({ decision }) => decision !== 'allow')
   // What a tool may not do, or only after a question, a command would do without one.
@@ -12,7 +12,8 @@ export function fenceOf(permissions: Authority, root: string): Fence {
     root,
     read_paths,
     write_paths,
-    hidden: globs(kept('read_file')),
+    hidden: [...globs(kept('read_file')), ...(parent.depth > 0 ? ['.retinue'] : [])],
+    shown: ['.retinue/skills'],
     read_only: globs([...kept('write_file'), ...kept('edit_file')].filter((pattern) => pattern !== null)),
     network: network === 'all',
   }

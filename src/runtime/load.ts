@@ -3,27 +3,35 @@ import type { Store } from '../store/index.js'
 import type { Material } from './request.js'
 
 export type Loaded = { ok: true; memory: AgentMemory; material: Material; events: StoredEvent[] }
-export type LoadFault = { ok: false; code: 'not_found' | 'tampered'; message: string }
+export type LoadFault = { ok: false; code: 'not_found' | 'tampered'; message: string; seq: number | null }
 
-/** An agent as its log tells it. Starting, resuming and replaying all begin here. */
+/** An agent as its log tells it, after the whole run's log was found untouched. */
 export async function loadAgent(store: Store, run_id: string, agent_id: string): Promise<Loaded | LoadFault> {
-  const tampering = await store.verify(run_id)
-  if (tampering) {
-    const { agent_id, seq, message } = tampering
-    return {
-      ok: false,
-      code: 'tampered',
-      message: `event ${seq} of agent ${agent_id} is not what was written: ${message}`,
-    }
-  }
+  return (await findTampering(store, run_id)) ?? openAgent(store, run_id, agent_id)
+}
+
+/** The same for one of many agents of a run whose log was verified before: starting, resuming and going on begin here. */
+async function openAgent(store: Store, run_id: string, agent_id: string): Promise<Loaded | LoadFault> {
   const events = await store.read({ run_id, agent_id })
   const memory = foldAgent(events)
-  if (!memory)
-    return { ok: false, code: 'not_found', message: `run ${run_id} has no agent ${agent_id} that was started` }
+  if (!memory) return notStarted(`run ${run_id} has no agent ${agent_id} that was started`)
   return { ok: true, memory, material: await loadMaterial(store, memory), events }
 }
 
-async function loadMaterial(store: Store, memory: AgentMemory): Promise<Material> {
+export async function findTampering(store: Store, run_id: string): Promise<LoadFault | null> {
+  const tampering = await store.verify(run_id)
+  if (!tampering) return null
+  const { agent_id, seq, message } = tampering
+  const what = `event ${seq} of agent ${agent_id} is not what was written: ${message}`
+  return { ok: false, code: 'tampered', message: what, seq }
+}
+
+export function notStarted(message: string): LoadFault {
+  return { ok: false, code: 'not_found', message, seq: null }
+}
+
+/** What the agent's requests are made of besides its own stream. */
+export async function loadMaterial(store: Store, memory: AgentMemory): Promise<Material> {
   const { prompt_digest } = memory.contract.agent
   const prompt = (await readJson(store, prompt_digest)) as Prompt
   const history = memory.history_digest ? ((await readJson(store, memory.history_digest)) as Message[]) : []

@@ -15,7 +15,16 @@ export type PromptFacts = {
   sandboxed: boolean
   network: Contract['permissions']['network']
   mode: Contract['permissions']['mode']
+  /** The profiles that sub-agents can have, ready to be shown; empty when there are none. */
+  profiles: string
   tools: ToolDefinition[]
+}
+
+/** What a sub-agent is told besides. */
+export type ChildFacts = PromptFacts & {
+  budget: Contract['execution']['budget']
+  /** In this order: of files, of its profile, of whoever asked for it. */
+  prompts: string[]
 }
 
 const MODE_TEXT: Record<Contract['permissions']['mode'], string> = {
@@ -41,15 +50,47 @@ export function rootPrompt(facts: PromptFacts): Prompt {
     'A call that is refused was refused for a reason that the result gives: take another way, do not repeat it.',
     'When you are done, answer with a short report of what you did and what you found. Do not claim what you have not seen.',
   ]
-  const system = lines.filter((line, i) => line !== '' || lines[i - 1] !== '').join('\n')
-  const files = facts.instructions.map(
-    ({ path, text }) => `\n\n<instructions file="${path}">\n${text.trim()}\n</instructions>`,
-  )
-  const servers = facts.servers.map(
-    ({ name, instructions }) => `\n\n<mcp_server name="${name}">\n${instructions.trim()}\n</mcp_server>`,
-  )
-  const skills = facts.skills === '' ? '' : `\n\n${facts.skills}`
-  return { system: system + files.join('') + servers.join('') + skills, tools: facts.tools }
+  return { system: paragraphs(lines) + sections(facts), tools: facts.tools }
+}
+
+/**
+ * The system prompt and tools of a sub-agent: the same for siblings that differ in their task alone, so that providers'
+ * caches and the store have it once.
+ */
+export function childPrompt(facts: ChildFacts): Prompt {
+  const { budget, prompts } = facts
+  const lines = [
+    'You are a sub-agent: you do one task for another agent, which sees nothing of your work but your last answer.',
+    '',
+    `Working directory: ${facts.workspace_root} (paths are relative to it)`,
+    `Platform: ${facts.platform}. Today: ${facts.date}.`,
+    MODE_TEXT[facts.mode],
+    facts.sandboxed && facts.mode !== 'plan' ? sandboxText(facts.network) : '',
+    `Your budget: ${budget.tool_calls} tool calls, ${budget.turns} turns, ${Math.round(budget.wall_ms / 1000)} seconds.${facts.can_ask_person ? '' : ' Nobody can answer questions.'}`,
+    '',
+    'Do the task and nothing else. Call several reading tools at once when they do not depend on each other.',
+    'A call that is refused was refused for a reason that the result gives: take another way, do not repeat it.',
+    'Be concise. End with a summary of what you did and found (files, lines, results) and what is left or doubtful. Do not claim what you have not seen.',
+  ]
+  const own = prompts.filter((text) => text.trim() !== '').map((text) => `\n\n${text.trim()}`)
+  return { system: paragraphs(lines) + sections(facts) + own.join(''), tools: facts.tools }
+}
+
+/** Lines, with no two empty ones together. */
+function paragraphs(lines: string[]): string {
+  return lines.filter((line, i) => line !== '' || lines[i - 1] !== '').join('\n')
+}
+
+function sections({ instructions, servers, skills, profiles }: PromptFacts): string {
+  return [
+    ...instructions.map(({ path, text }) => `<instructions file="${path}">\n${text.trim()}\n</instructions>`),
+    ...servers.map(({ name, instructions }) => `<mcp_server name="${name}">\n${instructions.trim()}\n</mcp_server>`),
+    skills,
+    profiles,
+  ]
+    .filter((section) => section !== '')
+    .map((section) => `\n\n${section}`)
+    .join('')
 }
 
 function sandboxText(network: PromptFacts['network']): string {

@@ -26,6 +26,7 @@ export class AbandonedError extends Error {
 export class Recorder {
   #pending: NewEvent[] = []
   #blobs: Blob[] = []
+  readonly #kept = new Set<string>()
   #flight: Promise<void> | null = null
   #soon = false
   /** What ended the writing. Events were lost with it, so nothing may be written after them. */
@@ -56,6 +57,13 @@ export class Recorder {
     const digest = blobDigest(bytes)
     this.#blobs.push({ digest, bytes })
     return { digest, bytes: bytes.length }
+  }
+
+  /** The same for bytes that were redacted before; those that many agents share are written once. */
+  keepBlob(blob: Blob): void {
+    if (this.#kept.has(blob.digest)) return
+    this.#kept.add(blob.digest)
+    this.#blobs.push(blob)
   }
 
   /** Commits in the next turn of the event loop, unless somebody did before; what goes wrong is the next commit's. */

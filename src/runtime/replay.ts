@@ -1,12 +1,19 @@
 import { type AgentMemory, type ModelRequest, reduce, type StoredEvent } from '../domain/index.js'
 import type { Store } from '../store/index.js'
-import { loadAgent } from './load.js'
-import { buildRequest, requestDigest } from './request.js'
+import { findTampering, loadMaterial, notStarted } from './load.js'
+import { buildRequest, type Material, requestDigest } from './request.js'
 
-export type RebuiltRequest = { seq: number; position: number; request_id: string; model: string; request: ModelRequest }
+export type RebuiltRequest = {
+  agent_id: string
+  seq: number
+  position: number
+  request_id: string
+  model: string
+  request: ModelRequest
+}
 
 export type Replay =
-  | { ok: true; requests: RebuiltRequest[]; events: number }
+  | { ok: true; requests: RebuiltRequest[]; events: number; agents: number }
   | {
       ok: false
       code: 'not_found' | 'tampered' | 'differs'
@@ -15,36 +22,52 @@ export type Replay =
       requests: RebuiltRequest[]
     }
 
-/** Rebuilds every request of an agent from its log and compares it with the digest of the one that was sent. */
+/**
+ * Rebuilds every request of a run, its sub-agents' included, from the log and compares each with the digest of the one
+ * that was sent. In the order in which they were sent.
+ */
+export async function replayRun(store: Store, run_id: string): Promise<Replay> {
+  const tampered = await findTampering(store, run_id)
+  if (tampered) return { ...tampered, requests: [] }
+  return replayEvents(store, await store.read({ run_id }), `run ${run_id} has no agent that was started`)
+}
+
+/** The same for one agent. */
 export async function replayAgent(store: Store, run_id: string, agent_id: string): Promise<Replay> {
-  const loaded = await loadAgent(store, run_id, agent_id)
-  if (!loaded.ok) {
-    const tampering = loaded.code === 'tampered' ? await store.verify(run_id) : null
-    return { ok: false, code: loaded.code, message: loaded.message, seq: tampering?.seq ?? null, requests: [] }
-  }
+  const tampered = await findTampering(store, run_id)
+  if (tampered) return { ...tampered, requests: [] }
+  const events = await store.read({ run_id, agent_id })
+  return replayEvents(store, events, `run ${run_id} has no agent ${agent_id} that was started`)
+}
+
+async function replayEvents(store: Store, events: readonly StoredEvent[], none: string): Promise<Replay> {
+  const agents = new Map<string, { memory: AgentMemory; material: Material }>()
   const requests: RebuiltRequest[] = []
-  let memory: AgentMemory | null = null
-  for (const event of loaded.events) {
-    if (event.type === 'model.requested' && memory) {
-      const rebuilt = rebuild(memory, event, loaded.material)
-      if (rebuilt.digest !== event.data.request_digest) {
-        const message = `event ${event.seq}: the request rebuilt from the log is not the one that was sent (${rebuilt.digest.slice(0, 12)}… instead of ${event.data.request_digest.slice(0, 12)}…)`
-        return { ok: false, code: 'differs', message, seq: event.seq, requests }
+  for (const event of events) {
+    const { agent_id, seq } = event
+    const agent = agents.get(agent_id)
+    if (event.type === 'model.requested' && agent) {
+      const { digest, rebuilt } = rebuild(agent, event)
+      if (digest !== event.data.request_digest) {
+        const message = `event ${seq} of agent ${agent_id}: the request rebuilt from the log is not the one that was sent (${digest.slice(0, 12)}… instead of ${event.data.request_digest.slice(0, 12)}…)`
+        return { ok: false, code: 'differs', message, seq, requests }
       }
-      requests.push(rebuilt.request)
+      requests.push(rebuilt)
     }
-    memory = reduce(memory, event)
+    const memory = reduce(agent?.memory ?? null, event)
+    if (memory) agents.set(agent_id, { memory, material: agent?.material ?? (await loadMaterial(store, memory)) })
   }
-  return { ok: true, requests, events: loaded.events.length }
+  if (agents.size === 0) return { ...notStarted(none), requests }
+  return { ok: true, requests, events: events.length, agents: agents.size }
 }
 
 function rebuild(
-  memory: AgentMemory,
+  { memory, material }: { memory: AgentMemory; material: Material },
   event: Extract<StoredEvent, { type: 'model.requested' }>,
-  material: Parameters<typeof buildRequest>[1],
-): { digest: string; request: RebuiltRequest } {
+): { digest: string; rebuilt: RebuiltRequest } {
   const { purpose, model, request_id } = event.data
   const request = buildRequest(memory, material, purpose)
   const digest = requestDigest(model, memory.contract.agent.prompt_digest, request)
-  return { digest, request: { seq: event.seq, position: event.position, request_id, model, request } }
+  const { agent_id, seq, position } = event
+  return { digest, rebuilt: { agent_id, seq, position, request_id, model, request } }
 }

@@ -3,6 +3,11 @@ import type { Failure, ModelFault } from '../domain/index.js'
 /** Faults after which the same request may well succeed. */
 const RETRYABLE: ReadonlySet<ModelFault> = new Set(['rate_limited', 'overloaded', 'network', 'bad_output'])
 
+/** Whether what ended an agent, by its name, may be gone the next time. */
+export function isPassing(cause: string | null): boolean {
+  return cause !== null && RETRYABLE.has(cause as ModelFault)
+}
+
 const FIRST_DELAY_MS = 500
 const LONGEST_DELAY_MS = 30_000
 

@@ -5,6 +5,7 @@ import { begin, called, type Subject, taken } from './conformance/fixtures.js'
 import { followSuite } from './conformance/follow.js'
 import { forOneTest } from './conformance/open.js'
 import { projectionSuite } from './conformance/projections.js'
+import { subAgentSuite } from './conformance/sub-agents.js'
 
 export type { Subject } from './conformance/fixtures.js'
 
@@ -14,6 +15,7 @@ export function storeConformance(name: string, open: () => Promise<Subject>): vo
     const fresh = forOneTest(open)
     appendSuite(fresh)
     projectionSuite(fresh)
+    subAgentSuite(fresh)
     followSuite(fresh)
     controlSuite(fresh)
 

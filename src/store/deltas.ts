@@ -11,20 +11,18 @@ export type RunDelta = {
   updated_at: number
 }
 
-/** What a number of events of one agent together do to its row of `sub_agents`. Untouched, the row stays as it is. */
+/** What a number of events together do to an agent's row of `sub_agents`. */
 export type AgentDelta = {
   created: Projection['agent']
   set: Partial<NonNullable<Projection['set_agent']>>
-  touched: boolean
   updated_at: number
 }
 
+/** By agent, only of those whose rows change; new rows in the order in which they were created. */
+export type AgentDeltas = Map<string, AgentDelta>
+
 export function newRunDelta(): RunDelta {
   return { created: null, set: {}, add: { ...NO_COUNTS }, touched: false, events: 0, updated_at: 0 }
-}
-
-export function newAgentDelta(): AgentDelta {
-  return { created: null, set: {}, touched: false, updated_at: 0 }
 }
 
 /** Events must be added in the order of their positions: of two values for one column the later stays. */
@@ -45,17 +43,20 @@ export function addToRun(delta: RunDelta, projection: Projection, at: number): v
   if (projection.add) addCounts(delta.add, projection.add)
 }
 
-export function addToAgent(delta: AgentDelta, projection: Projection, at: number): void {
-  if (!projection.agent && !projection.set_agent) return
-  delta.touched = true
-  if (at > delta.updated_at) delta.updated_at = at
-  if (projection.agent) {
+/** Events of one batch or of many, of one writer or of many, in the order of their positions. */
+export function addToAgents(deltas: AgentDeltas, { agent_id, agent, set_agent }: Projection, at: number): void {
+  if (agent) {
     // What came before there was a row changed none.
-    delta.created = projection.agent
-    delta.set = {}
-    delta.updated_at = at
+    deltas.delete(agent_id)
+    deltas.set(agent_id, { created: agent, set: {}, updated_at: at })
   }
-  if (projection.set_agent) Object.assign(delta.set, projection.set_agent)
+  if (!set_agent) return
+  const delta = deltas.get(agent_id)
+  if (!delta) deltas.set(agent_id, { created: null, set: { ...set_agent }, updated_at: at })
+  else {
+    Object.assign(delta.set, set_agent)
+    delta.updated_at = Math.max(delta.updated_at, at)
+  }
 }
 
 /** The row after the events, or null where there is no row to change. */

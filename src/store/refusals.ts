@@ -1,3 +1,4 @@
+import type { NewEvent } from '../domain/index.js'
 import type { Append, AppendResult } from './store.js'
 
 type Refused = Extract<AppendResult, { ok: false }>
@@ -30,21 +31,28 @@ export function assertSound(batch: Append): void {
   if (batch.claim && batch.expected_seq !== 0) {
     throw new Error(`Agent ${batch.agent_id} can only be claimed with expected_seq 0, not ${batch.expected_seq}.`)
   }
-  let started = false
-  for (const [i, { type }] of batch.events.entries()) {
-    if (type === 'run.created' && i > 0) throw new Error('run.created can only be the first event of a run.')
-    if (type !== 'agent.started') continue
-    if (started) throw agentExists(batch)
-    started = true
+  const made = new Set<string>()
+  for (const [i, event] of batch.events.entries()) {
+    if (event.type === 'run.created' && i > 0) throw new Error('run.created can only be the first event of a run.')
+    const agent_id = madeBy(event, batch.agent_id)
+    if (agent_id === null) continue
+    if (made.has(agent_id)) throw agentExists(batch.run_id, agent_id)
+    made.add(agent_id)
   }
+}
+
+/** The agent whose row the event makes. */
+function madeBy(event: NewEvent, writer: string): string | null {
+  if (event.type === 'agent.started') return writer
+  return event.type === 'agent.subagent_created' ? event.data.sub_agent_id : null
 }
 
 export function noRun(run_id: string): Error {
   return new Error(`Run ${run_id} does not exist. Its first event must be run.created.`)
 }
 
-export function agentExists(batch: Append): Error {
-  return new Error(`Agent ${batch.agent_id} of run ${batch.run_id} has started already.`)
+export function agentExists(run_id: string, agent_id: string): Error {
+  return new Error(`Agent ${agent_id} of run ${run_id} exists already.`)
 }
 
 export function storeClosed(): Error {

@@ -55,7 +55,7 @@ export interface Store {
   /** Newest first. */
   runs(query?: RunQuery): Promise<RunRow[]>
   run(run_id: string): Promise<RunRow | null>
-  /** In the order in which they started. */
+  /** In the order in which they were created. */
   agents(run_id: string): Promise<AgentRow[]>
   /** Recomputes `runs` and `sub_agents` from the events. */
   rebuildProjections(): Promise<void>

@@ -3,6 +3,9 @@ type Aliases = { names: readonly string[]; arguments: Readonly<Record<string, re
 const FILE = ['file_path', 'filename', 'file', 'target_file', 'absolute_path']
 const FOLDER = ['dir', 'directory', 'folder', 'dir_path', 'directory_path', 'target_directory', 'root']
 const FILES = ['path', 'files', ...FILE]
+const TASK = ['prompt', 'message', 'instructions']
+const PROFILE = ['subagent_type', 'agent_type', 'subagent', 'role']
+const ANSWER = ['output_schema', 'response_schema']
 
 /**
  * What other agents call our tools and their arguments: Claude Code, opencode, Gemini CLI, Codex, Cursor, Cline and
@@ -112,6 +115,29 @@ export const ALIASES: Readonly<Record<string, Aliases>> = {
     arguments: { question: ['prompt', 'text', 'message', 'query'], options: ['choices', 'follow_up', 'suggestions'] },
   },
   read_output: { names: [], arguments: { output: ['id', 'call_id', 'output_id'], search: ['query', 'pattern'] } },
+  spawn: {
+    names: ['spawn_subagent', 'start_agent', 'sessions_spawn'],
+    arguments: { task: TASK, profile: PROFILE, context: ['background'], tools: ['allowed_tools'], schema: ANSWER },
+  },
+  spawn_await: {
+    names: ['wait', 'wait_agent', 'await_agents', 'wait_for_agents', 'task_output', 'agent_output'],
+    arguments: { job_ids: ['job_id', 'jobs', 'ids', 'id', 'agent_id', 'agent_ids', 'task_id', 'task_ids', 'targets'] },
+  },
+  spawn_agent: {
+    names: ['task', 'agent', 'subagent', 'run_subagent', 'dispatch_agent', 'new_task'],
+    // Claude Code and opencode send a short description beside the prompt; it must not take the place of the task.
+    arguments: {
+      task: TASK,
+      profile: PROFILE,
+      scope: ['path', 'paths'],
+      max_tool_calls: ['max_calls'],
+      schema: ANSWER,
+    },
+  },
+  delegate_task: {
+    names: ['delegate', 'delegate_tasks', 'delegate_work'],
+    arguments: { plan: ['goal', 'description'], subtasks: ['tasks', 'steps'] },
+  },
 }
 
 /** Our name for a tool: the name itself, the name in another spelling, or the name that others have for it. */

@@ -1,4 +1,6 @@
 import { askUser } from './ask_user.js'
+import { delegateTask } from './delegate_task.js'
+import type { ProfileName } from './delegation-request.js'
 import { editFile } from './edit_file.js'
 import { findFiles } from './find_files.js'
 import { gitCommit } from './git_commit.js'
@@ -13,6 +15,9 @@ import { readOutput } from './read_output.js'
 import { runCommand } from './run_command.js'
 import { type RunTestsSettings, runTests } from './run_tests.js'
 import { searchFiles } from './search_files.js'
+import { spawn } from './spawn.js'
+import { spawnAgent } from './spawn_agent.js'
+import { spawnAwait } from './spawn_await.js'
 import type { Tool } from './tool.js'
 import type { SearchSettings } from './web/search_apis.js'
 import { webFetch } from './web_fetch.js'
@@ -25,6 +30,8 @@ export type BuiltinOptions = {
   tests?: RunTestsSettings
   /** None: there is no load_skill. */
   skills?: readonly LoadableSkill[]
+  /** Of sub-agents, in the order in which models see them. */
+  profiles?: readonly ProfileName[]
 }
 
 /** Names of the tools that ship, those included that are absent where nothing is set up for them. */
@@ -37,7 +44,12 @@ export function builtinToolNames(): readonly string[] {
 let names: readonly string[] | undefined
 
 /** The tools that ship, in the order in which models see them. */
-export function builtinTools({ web, tests = { command: null }, skills = [] }: BuiltinOptions = {}): Tool[] {
+export function builtinTools({
+  web,
+  tests = { command: null },
+  skills = [],
+  profiles = [],
+}: BuiltinOptions = {}): Tool[] {
   return [
     overview(tests),
     readFile,
@@ -57,5 +69,9 @@ export function builtinTools({ web, tests = { command: null }, skills = [] }: Bu
     ...(skills.length > 0 ? [loadSkill(skills)] : []),
     askUser,
     readOutput,
+    spawn(profiles),
+    spawnAwait,
+    spawnAgent(profiles),
+    delegateTask,
   ]
 }

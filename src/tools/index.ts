@@ -3,12 +3,17 @@ export * from './aliases.js'
 export * from './arguments.js'
 export * from './bounds.js'
 export * from './builtin.js'
+export { defuse } from './defuse.js'
+export type * from './delegation.js'
+export { jobBlocks } from './delegation-text.js'
+export { FAN_OUT_STOPPED, type FanOutReport, fanOut } from './fan_out.js'
 export {
   connectServers,
   type McpConnections,
   type McpOptions,
   type McpServer,
 } from './mcp/connect.js'
+export { createSchemaCompiler } from './mcp/outside-schema.js'
 export { type McpServerSettings, mcpServerSettingsSchema, mcpServersSettingsSchema } from './mcp/settings.js'
 export * from './pipeline.js'
 export * from './registry.js'

@@ -37,13 +37,23 @@ function parseText(raw: string, mended: string[]): Json {
   return third.ok ? third : first
 }
 
+/** No honest arguments are nested like this, and whoever walks through them would run out of stack. */
+const MAX_DEPTH = 100
+
 export function tryJson(text: string): Json {
   try {
-    return { ok: true, json: JSON.parse(text) }
+    const json: unknown = JSON.parse(text)
+    if (isDeeper(json, MAX_DEPTH)) return { ok: false, message: `nested deeper than ${MAX_DEPTH} levels` }
+    return { ok: true, json }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     return { ok: false, message: message.replace(/\s+/g, ' ').slice(0, 200) }
   }
+}
+
+export function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1))
 }
 
 function withoutFence(text: string): string {

@@ -20,6 +20,8 @@ import type { Plan, PlanResult, Tool, ToolArguments, ToolContext, ToolOutput } f
 
 /** grantable: a yes may cover the rest of the run. Where a rule wants to be asked each time, it may not. */
 export type Question = {
+  /** Who asks. Absent: the root agent. */
+  agent_id?: string
   call_id: string
   tool: string
   summary: string
@@ -37,6 +39,9 @@ export type PersonAnswer = { answer: 'allow' | 'deny'; grant: Rule | null; by: s
 export type Pipeline = {
   registry: ToolRegistry
   authority: Authority
+  /** How far below the root the agent is. */
+  depth: number
+  /** `call_id` is set for each call. */
   context: ToolContext
   now: () => number
   /** Rules that a person granted during the run. */
@@ -80,7 +85,7 @@ type Refused = {
 
 /**
  * The one way a tool call is made, whoever makes it: validate, authorize, record, execute under the deadline, bound
- * the output, record. Calls given together run side by side; the caller gives only reading calls together.
+ * the output, record. Calls given together run side by side; the caller gives only such together as read or delegate.
  */
 export async function callTools(pipeline: Pipeline, calls: readonly PendingCall[]): Promise<void> {
   const prepared = await Promise.all(calls.map((call) => prepare(pipeline, call)))
@@ -94,7 +99,14 @@ export async function callTools(pipeline: Pipeline, calls: readonly PendingCall[
   // Reading changes nothing that a restart would have to know about, so it need not wait for the disk.
   if (admitted.every(({ tool }) => tool.effect === 'read')) pipeline.commitSoon()
   else await pipeline.commit()
-  await Promise.all(admitted.map((call) => execute(pipeline, call)))
+  await Promise.all(admitted.filter(({ tool }) => !tool.joins).map((call) => execute(pipeline, call)))
+  await Promise.all(admitted.filter(({ tool }) => tool.joins).map((call) => execute(pipeline, call)))
+}
+
+/** Whether an agent may run a command that it did not ask for itself: a check of a sub-agent's work. */
+export async function judgeCommand(authority: Authority, command: string, sandboxed: boolean): Promise<Verdict> {
+  const subject = await commandSubject(command, sandboxed)
+  return permits(authority, { tool: 'run_command', effect: 'execute', paths: [], ...subject })
 }
 
 /** Arguments that nobody could read are kept with the answer of the model; here a beginning of them is enough. */
@@ -109,7 +121,7 @@ const NOT_STARTED = 'Not started: the run was stopped first.'
 export async function recoverCall(pipeline: Pipeline, call: PendingCall, may_repeat: boolean): Promise<void> {
   const intent = call.intent as NonNullable<PendingCall['intent']>
   const tool = pipeline.registry.get(intent.tool)
-  const state = tool ? await stateOf(tool, intent, pipeline.context) : 'unknown'
+  const state = tool ? await stateOf(tool, intent, contextOf(pipeline, call)) : 'unknown'
   if (state === 'not_done' && may_repeat) {
     const again = await prepare(pipeline, call)
     // What was permitted was this call on these paths; if they lead elsewhere by now, nobody permitted that.
@@ -168,18 +180,21 @@ async function prepare(pipeline: Pipeline, call: PendingCall): Promise<Ready | R
     const offered = allowed_tools.filter((known) => pipeline.registry.get(known)).join(', ') || 'none'
     return refused('unknown_tool', `There is no tool ${call.part.tool}. Tools: ${offered}.`)
   }
+  // Said before anything else, since who may not delegate has nothing to plan with.
+  const may = tool.effect === 'delegate' ? permits(pipeline.authority, delegating(tool, pipeline.depth)) : null
+  if (may?.decision === 'deny') return { ...refused('denied', `Not allowed: ${may.reason}.`), rule: may.rule }
   const read = readArguments(tool, call.part.args)
   if (!read.ok) return refused('invalid_arguments', read.message)
   const masked = pipeline.context.redactor.masksIn(JSON.stringify(read.args))
   if (masked.length > 0) return refused('invalid_arguments', maskedArguments(tool, masked))
-  const planned = await plan(tool, read.args, pipeline.context)
+  const planned = await plan(tool, read.args, contextOf(pipeline, call))
   if (!planned.ok) {
-    const reveals: Call = { tool: name, effect: 'read', paths: planned.reveals ?? [] }
+    const reveals: Call = { tool: name, effect: 'read', paths: planned.reveals ?? [], depth: pipeline.depth }
     const verdict = permits(pipeline.authority, reveals)
     if (planned.reveals && verdict.decision !== 'allow') return refused('denied', `Not allowed: ${verdict.reason}.`)
     return refused('invalid_arguments', planned.message)
   }
-  const subject = await subjectOf(tool, planned.plan, pipeline.context)
+  const subject = await subjectOf(pipeline, tool, planned.plan)
   const verdict = permits(pipeline.authority, subject)
   return { ok: true, call, tool, args: read.args, mended: read.mended, plan: planned.plan, subject, verdict }
 }
@@ -200,7 +215,15 @@ async function plan(tool: Tool, args: ToolArguments, context: ToolContext): Prom
   }
 }
 
-async function subjectOf(tool: Tool, plan: Plan, context: ToolContext): Promise<Call> {
+function contextOf({ context }: Pipeline, { part }: PendingCall): ToolContext {
+  return { ...context, call_id: part.call_id }
+}
+
+function delegating(tool: Tool, depth: number): Call {
+  return { tool: tool.name, effect: tool.effect, paths: [], depth }
+}
+
+async function subjectOf({ context, depth }: Pipeline, tool: Tool, plan: Plan): Promise<Call> {
   const { paths, address, skill } = plan
   const call: Call = {
     tool: tool.name,
@@ -209,11 +232,18 @@ async function subjectOf(tool: Tool, plan: Plan, context: ToolContext): Promise<
     ...(address === undefined ? {} : { address }),
     ...(skill === undefined ? {} : { skill }),
     ...(tool.server === undefined ? {} : { server: tool.server }),
+    depth,
   }
   if (plan.command === undefined) return call
-  const parsed = await parseCommand(plan.command)
-  const understood = parsed.ok ? { commands: parsed.parts } : { commands: null, unclear: parsed.why }
-  return { ...call, ...understood, sandboxed: context.fence !== null }
+  return { ...call, ...(await commandSubject(plan.command, context.fence !== null)) }
+}
+
+async function commandSubject(
+  command: string,
+  sandboxed: boolean,
+): Promise<Pick<Call, 'commands' | 'unclear' | 'sandboxed'>> {
+  const parsed = await parseCommand(command)
+  return parsed.ok ? { commands: parsed.parts, sandboxed } : { commands: null, unclear: parsed.why, sandboxed }
 }
 
 /** Budget and permission; a person is asked where the verdict says so. Records the intent of what is admitted. */
@@ -229,6 +259,14 @@ async function admit(pipeline: Pipeline, call: Ready): Promise<Ready | Refused> 
   let { decision } = call.verdict
   if (decision === 'ask' && isGrantable(call) && covers(pipeline.grants(), call.subject)) decision = 'allow'
   if (decision === 'deny') return refused('denied', `Not allowed: ${call.verdict.reason}.`)
+  if (decision === 'ask' && isUnasked(pipeline, call)) {
+    const unasked: Ready = {
+      ...call,
+      verdict: { ...call.verdict, decision: 'allow', rule: `${call.verdict.rule}, unasked` },
+    }
+    recordIntent(pipeline, unasked, 1)
+    return unasked
+  }
   if (decision === 'ask') {
     const answer = await ask(pipeline, call)
     if (!answer && pipeline.context.signal.aborted) return refused('denied', NOT_STARTED)
@@ -252,6 +290,11 @@ async function admit(pipeline: Pipeline, call: Ready): Promise<Ready | Refused> 
 /** A standing yes answers for the mode only: not for a rule that wants to be asked, nor for commands without a fence. */
 function isGrantable({ verdict, subject }: Ready): boolean {
   return verdict.by === 'mode' && subject.sandboxed !== false
+}
+
+/** What a contract answers for a person who cannot be asked: for the mode only, like a standing yes. */
+function isUnasked({ authority }: Pipeline, call: Ready): boolean {
+  return !authority.can_ask_person && authority.unasked === 'allow' && isGrantable(call)
 }
 
 async function ask(pipeline: Pipeline, call: Ready): Promise<PersonAnswer | null> {
@@ -295,7 +338,7 @@ function refuse(pipeline: Pipeline, refused: Refused): void {
 
 async function execute(pipeline: Pipeline, ready: Ready): Promise<void> {
   const started = pipeline.now()
-  const output = await run(ready, pipeline.context)
+  const output = await run(ready, contextOf(pipeline, ready.call))
   // Before it is cut: half a secret would not be found.
   output.content = pipeline.context.redactor.redact(output.content)
   const { call_id } = ready.call.part
@@ -308,6 +351,7 @@ async function execute(pipeline: Pipeline, ready: Ready): Promise<void> {
     output: bounded.cut ? pipeline.keepOutput(output.content) : null,
     files_read: output.files_read ?? [],
     files_changed: output.files_changed ?? [],
+    ...(output.delivers && output.delivers.length > 0 ? { delivers: output.delivers } : {}),
     duration_ms: pipeline.now() - started,
   })
 }

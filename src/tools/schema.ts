@@ -18,8 +18,16 @@ export function jsonSchemaOf(schema: z.ZodObject): ToolDefinition['parameters'] 
   return rest as ToolDefinition['parameters']
 }
 
-/** The bounds of safe integers tell a model nothing and cost it tokens in every request. */
+/** The bounds of safe integers and an object that may have anything tell a model nothing, and cost it tokens. */
 function lean({ jsonSchema }: { jsonSchema: z.core.JSONSchema.BaseSchema }): void {
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (isEmpty(jsonSchema.properties) && isEmpty(jsonSchema.additionalProperties)) {
+    delete jsonSchema.properties
+    delete jsonSchema.additionalProperties
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
 }

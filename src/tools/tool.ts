@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Access, Effect, EventData, Redactor, ToolDefinition, ToolLimits, Witness } from '../domain/index.js'
 import type { Fence, Http, Processes, Repository, Workspace } from '../host/index.js'
+import type { Delegator } from './delegation.js'
 import { type Problem, zodProblems } from './problems.js'
 import { type JsonSchema, jsonSchemaOf } from './schema.js'
 
@@ -39,6 +40,10 @@ export type ToolContext = {
   mayRead: (path: string) => boolean
   /** The whole output of an earlier call of this agent, where it was cut or masked. */
   readOutput: (call_id: string) => Promise<string | null>
+  /** The call that is being made. */
+  call_id: string
+  /** Sub-agents of this agent; null where it may have none. */
+  delegation: Delegator | null
   askPerson: (question: { text: string; options: string[] }) => Promise<string | null>
   /** Says what is going on in a long call. */
   onProgress: (text: string) => void
@@ -71,6 +76,8 @@ export type ToolOutput = {
   content: string
   files_read?: string[]
   files_changed?: string[]
+  /** The sub-agents whose results are in the content. */
+  delivers?: string[]
 }
 
 /** What the arguments of a call are read by: the JSON schema that mending goes by, and a validator that may know more. */
@@ -89,6 +96,8 @@ export type Tool = {
   reader: () => ArgumentsReader
   /** Running it twice is the same as running it once, whatever happened in between. */
   repeatable: boolean
+  /** It is about what the calls given together with it do, so it begins when they have ended. */
+  joins?: boolean
   plan: (args: ToolArguments, context: ToolContext) => Promise<PlanResult>
   execute: (args: ToolArguments, context: ToolContext, plan: Plan) => Promise<ToolOutput>
   /** After a restart: did the call take effect? Absent: nobody can tell. */

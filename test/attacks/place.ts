@@ -110,6 +110,7 @@ export async function attempt(place: Place, attack: Attack): Promise<string> {
   const pipeline: Pipeline = {
     registry: createToolRegistry(tools),
     authority,
+    depth: 0,
     context: {
       ...context,
       workspace,

@@ -1,6 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { StoredEvent } from '../../src/index.js'
 import { ended, lines, retinue, start } from '../support/cli.js'
 import { running } from '../support/processes.js'
@@ -208,12 +208,95 @@ describe('looking at runs', () => {
     expect(ready.stdout).not.toContain('sk-secret-value')
   })
 
-  it('demo runs offline, without a key', async () => {
-    const { code, stdout } = await retinue(['demo'], { cwd: project() })
+  it('demo runs offline, without a key, with three sub-agents, and one of them is refused something', async () => {
+    const cwd = project()
+    const { code, stdout, stderr } = await retinue(['demo'], { cwd })
     expect(code).toBe(0)
     expect(stdout).toContain('the test passes')
+    expect(stderr).toMatch(/a2 .*README\.md.* refused: Not allowed/)
+    expect(stderr).toContain('a3 check passed: node --test')
     const folder = /cd (\S+)/.exec(stdout)?.[1] as string
-    expect(tree(folder)['src/cart.js']).toContain('let i = 0')
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const files = tree(folder)
+    expect(files['src/cart.js']).toContain('let i = 0')
+    expect(files['docs/cart.md']).toContain('total(items)')
+    expect(files['README.md']).not.toContain('docs/cart.md')
+
+    // What it says to look at is there.
+    const commands = [...stdout.matchAll(/^ {2}retinue (.*?) {2,}/gm)].map(([, words]) => (words as string).split(' '))
+    expect(commands.map(([name]) => name)).toEqual(['show', 'show', 'replay'])
+    const [whole, one, replayed] = await Promise.all(
+      commands.map((words) => retinue([...words, '--cwd', folder], { cwd })),
+    )
+    expect(whole?.stdout).toMatch(/^ {2}a2 Document .* completed {2}3 calls, 1 refused/m)
+    expect(whole?.stdout).toContain('agent a1: scripted/.retinue/demo.yaml (chosen by inherited), plan mode')
+    expect(one?.stdout).toMatch(/^may write {3}\*\*, and of that docs\/\*\*$/m)
+    expect(one?.stdout).toMatch(/^ {12}tool calls: 3 of 15$/m)
+    expect(one?.stdout).toMatch(/\nReport\ndocs\/cart\.md says .*\nread: src\/cart\.js\nchanged: docs\/cart\.md\n$/)
+    expect(replayed?.stdout).toMatch(/^\d+ events of 4 agents, 12 requests rebuilt, every one as it was sent\.\n$/)
+  }, 60_000)
+})
+
+describe('limits on delegation', () => {
+  const TWO = `agents:
+  root:
+    - calls:
+        - spawn: { task: One }
+        - spawn: { task: Two }
+    - branches:
+        - when: { contains: "not delegate" }
+          steps: [{ text: None. }]
+        - when: { contains: "budget of 1 sub-agents is used up" }
+          steps: [{ text: Only one. }, { text: Only one. }]
+        - steps: [{ text: Both. }, { text: Both. }]
+  "a*":
+    - text: Done.
+`
+
+  it.each([
+    ['none given', [], 'Both.'],
+    ['--max-agents', ['--max-agents', '1'], 'Only one.'],
+    ['--no-delegation', ['--no-delegation'], 'None.'],
+  ])('%s', async (_, flags, answer) => {
+    const { code, stdout } = await retinue(['-p', 'x', ...flags, ...MODEL], { cwd: project(TWO) })
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${answer}\n` })
+  })
+
+  it.each([
+    ['one after the other with --max-concurrent 1', ['--max-concurrent', '1'], true],
+    ['side by side without', [], false],
+  ])('sub-agents work %s', async (_, flags, apart) => {
+    const cwd = project(TWO.replace('- text: Done.', '- text: Done.\n      delay_ms: 500'))
+    const { stdout } = await retinue(['x', '--output-format', 'stream-json', ...flags, ...MODEL], { cwd })
+    const events = lines(stdout) as StoredEvent[]
+    const at = (agent: string, type: string) => events.findIndex((e) => e.agent_id === agent && e.type === type)
+    expect(at('a2', 'model.requested') > at('a1', 'model.responded')).toBe(apart)
+  })
+
+  it('are in the contract of the run', async () => {
+    const cwd = project()
+    await retinue(['-p', 'x', '--max-agents', '7', '--max-depth', '1', '--max-concurrent', '3', ...MODEL], { cwd })
+    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
+    const card = (await retinue(['show', run?.run_id as string, 'root'], { cwd })).stdout
+    expect(card).toMatch(/^delegation {2}1 deep$/m)
+    expect(card).toMatch(/^ {12}sub-agents: 0 of 7$/m)
+  })
+
+  it('are not for a run that has its contract', async () => {
+    const cwd = project(script('- fail: { code: network, retry_after_ms: 30000 }\n- text: Late.'))
+    const child = start(['x', '--output-format', 'stream-json', ...MODEL], { cwd })
+    child.stdin.end()
+    const end = ended(child)
+    await new Promise<void>((resolve) => {
+      child.stdout.on('data', (chunk: Buffer) => chunk.includes('"model.failed"') && resolve())
+    })
+    child.kill('SIGTERM')
+    expect((await end).code).toBe(143)
+    const flags = ['--max-agents', '3', '--max-depth', '1', '--no-delegation']
+    expect(await retinue(['-c', ...flags], { cwd })).toMatchObject({
+      code: 42,
+      stderr: expect.stringContaining('leave out --max-agents, --max-depth, --no-delegation, or give a task'),
+    })
   })
 })
 
@@ -255,6 +338,43 @@ describe('a run in another process', () => {
     expect(await watching).toMatchObject({ code: 130, stdout: expect.stringContaining('enough') })
     expect(left()).toBe(0)
   })
+
+  it('has a sub-agent cancelled, with its process, and goes on without it', async () => {
+    const length = nap()
+    const cwd = project(`agents:
+  root:
+    - calls:
+        - spawn: { task: Sleep }
+        - spawn: { task: Wake }
+    - calls:
+        - spawn_await: { job_ids: "*" }
+    - expect: { contains: ["[a1: ERROR]", "too slow", "[a2: OK]"] }
+      text: Without a1.
+  a1:
+    - calls:
+        - run_command: { command: "sleep ${length}" }
+  a2:
+    - text: Awake.
+`)
+    const going = retinue(['-p', 'x', '--mode', 'dangerous', ...MODEL], { cwd })
+    const left = () => running('sleep', length).length
+    await expect.poll(left, { timeout: 20_000 }).toBe(1)
+    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
+    const id = run?.run_id as string
+    expect(await retinue(['cancel', id, 'a3'], { cwd })).toMatchObject({
+      code: 42,
+      stderr: `retinue: Run ${id} has no agent "a3". It has: root, a1, a2\n`,
+    })
+    const cancelled = await retinue(['cancel', id, 'a1', '--reason', 'too slow', '--json'], { cwd })
+    expect(lines(cancelled.stdout)).toMatchObject([
+      { type: 'result', run_id: id, agent_id: 'a1', outcome: 'cancelled' },
+    ])
+    expect(left()).toBe(0)
+    expect(await going).toMatchObject({ code: 0, stdout: 'Without a1.\n' })
+    expect((await retinue(['cancel', id, 'a1'], { cwd })).stdout).toBe(
+      `Agent a1 of run ${id} was closed already: cancelled\n`,
+    )
+  }, 60_000)
 
   it('is cancelled by one Ctrl-C and closed', async () => {
     const { cwd, child, end, run_id, left } = await sleeping()

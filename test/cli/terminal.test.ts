@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { lines, retinue } from '../support/cli.js'
 import { makeProject } from '../support/project.js'
 import { CTRL_C, DOWN, ENTER, openTerminal } from '../support/terminal.js'
 
@@ -92,5 +93,141 @@ describe('at a terminal', () => {
     once.type(CTRL_C)
     await once.shows('cancelled')
     expect(await once.ended).toBe(130)
+  })
+})
+
+const DELEGATING = `agents:
+  root:
+    - text: "Three at once."
+      calls:
+        - spawn: { task: "Look at the slates" }
+        - spawn: { task: "Look at the gutter" }
+        - spawn: { task: "Look at the chimney" }
+    - calls:
+        - write_file: { path: note.txt, content: "hello\\n" }
+    - calls:
+        - spawn_await: { job_ids: "*" }
+    - text: "All looked at."
+  "a*":
+    - delay_ms: 500
+      calls:
+        - list_dir: {}
+    - delay_ms: 500
+      text: "Nothing to see."
+`
+
+const LONG = DELEGATING.replaceAll('500', '60000')
+const treeOf = (lines: string[]) => lines.filter((line) => /^(● root|[├└] )|^\d+ sub-agents: /.test(line))
+
+describe('a run with sub-agents at a terminal', () => {
+  it('shows them as a tree, which makes room for a question and stays at the end', async () => {
+    const cwd = makeProject({ 's.yaml': DELEGATING.replace('delay_ms: 500', 'delay_ms: 6000') })
+    const terminal = start(cwd)
+    await terminal.shows('No, and say why')
+    expect(treeOf(terminal.visible())).toEqual([])
+    expect(terminal.screen()).toContain('↳ a3 Look at the chimney (scripted/s.yaml)')
+    terminal.type(ENTER)
+    await terminal.shows('waits for a1, a2 and a3')
+    const tree = treeOf(terminal.visible())
+    expect(tree).toHaveLength(5)
+    expect(tree[0]).toMatch(/^● root Take a note +waits for a1, a2 and a3 /)
+    expect(tree[3]).toMatch(/^└ ● a3 Look at the chimney +asks the model /)
+    expect(await terminal.ended).toBe(0)
+    const shown = terminal.screen().split('\n')
+    expect(shown.filter((line) => /^✓ a[123] completed · 1 call · /.test(line))).toHaveLength(3)
+    expect(shown).toContain('a2 → list_dir list .')
+    const last = shown.findIndex((line) => line.startsWith('✓ root Take a note'))
+    expect(shown[last - 1]).toBe('All looked at.')
+    expect(shown.slice(last + 1, last + 4).map((line) => line.slice(0, 8))).toEqual([
+      '├ ✓ a1 L',
+      '├ ✓ a2 L',
+      '└ ✓ a3 L',
+    ])
+    expect(shown[last + 4]).toMatch(/^3 sub-agents: 3 done · 8 calls · /)
+    expect(shown[last + 5]).toMatch(/^completed · 4 turns · 5 tool calls · 3 sub-agents · /)
+    expect(terminal.cursorShown()).toBe(true)
+  })
+
+  it('is cancelled by Ctrl-C with everything below it', async () => {
+    const cwd = makeProject({ 's.yaml': LONG.replace(/ {4}- calls:\n {8}- write_file.*\n/, '') })
+    const terminal = start(cwd)
+    await terminal.shows('waits for a1, a2 and a3')
+    terminal.type(CTRL_C)
+    expect(await terminal.ended).toBe(130)
+    const screen = terminal.screen()
+    expect(screen).toContain('cancelling; press Ctrl-C again to stop at once and resume later')
+    expect(screen.match(/^✗ a[123] failed, cancelled/gm)).toHaveLength(3)
+    expect(screen).toMatch(/^3 sub-agents: 3 failed/m)
+    expect(terminal.cursorShown()).toBe(true)
+  })
+
+  it('leaves the tree and a terminal in order when a supervisor ends the process', async () => {
+    const cwd = makeProject({ 's.yaml': LONG.replace(/ {4}- calls:\n {8}- write_file.*\n/, '') })
+    const terminal = start(cwd)
+    await terminal.shows('waits for a1, a2 and a3')
+    terminal.signal('SIGTERM')
+    expect(await terminal.ended).toBe(143)
+    await terminal.shows('Go on with: retinue resume')
+    const shown = terminal.screen().split('\n')
+    expect(shown.at(-1)).toMatch(/^retinue: stopped by SIGTERM\. /)
+    expect(shown.at(-2)).toMatch(/^3 sub-agents: 3 at work/)
+    expect(treeOf(shown)).toHaveLength(5)
+    expect(terminal.cursorShown()).toBe(true)
+  })
+
+  it('is seen by somebody who watches from elsewhere', async () => {
+    const cwd = makeProject({ 's.yaml': LONG.replace(/ {4}- calls:\n {8}- write_file.*\n/, '') })
+    const terminal = start(cwd)
+    await terminal.shows('waits for a1, a2 and a3')
+    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
+    const watcher = openTerminal(['watch', run?.run_id ?? ''], cwd)
+    await watcher.shows('waits for a1, a2 and a3')
+    expect(treeOf(watcher.visible())).toHaveLength(5)
+    watcher.type(CTRL_C)
+    await watcher.ended
+    await watcher.until(watcher.cursorShown, () => 'the cursor')
+    terminal.type(CTRL_C)
+    expect(await terminal.ended).toBe(130)
+  })
+})
+
+describe('sub-agents that may ask', () => {
+  const SCRIPT = `agents:
+  root:
+    - calls:
+        - spawn: { task: "Write one" }
+        - spawn: { task: "Write two" }
+    - calls:
+        - spawn_await: { job_ids: "*" }
+    - text: "Both written."
+  a1:
+    - calls:
+        - write_file: { path: one.txt, content: "one" }
+    - text: "Written."
+  a2:
+    - calls:
+        - write_file: { path: two.txt, content: "two" }
+    - text: "Written."
+`
+
+  it('are heard one after the other', async () => {
+    const cwd = makeProject({ 's.yaml': SCRIPT, '.none/retinue/config.yaml': 'delegation: { ask_person: true }\n' })
+    const terminal = start(cwd)
+    await terminal.shows('No, and say why')
+    // The other has asked by now, or does so while this one is open: its question is not drawn into this one.
+    const first = terminal.screen().includes('one.txt') ? 'one.txt' : 'two.txt'
+    const second = first === 'one.txt' ? 'two.txt' : 'one.txt'
+    expect(terminal.screen().match(/Yes, this once/g)).toHaveLength(1)
+    expect(existsSync(join(cwd, first))).toBe(false)
+    terminal.type(ENTER)
+    await terminal.shows(`write_file: create ${second}`)
+    await terminal.until(
+      () => terminal.screen().lastIndexOf('No, and say why') > terminal.screen().indexOf(`create ${second}`),
+      () => 'the second question',
+    )
+    terminal.type(ENTER)
+    expect(await terminal.ended).toBe(0)
+    expect(readFileSync(join(cwd, 'one.txt'), 'utf8') + readFileSync(join(cwd, 'two.txt'), 'utf8')).toBe('onetwo')
+    expect(terminal.screen()).toMatch(/^2 sub-agents: 2 done/m)
   })
 })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createConfigSchema, documentConfig, formatProblems, starterConfig } from '../../src/control/index.js'
+import { profileSchema } from '../../src/domain/index.js'
 import { DEFAULT_LIMITS } from '../../src/tools/tool.js'
 import { load, PROJECT, surroundings, USER_FILE } from './load.js'
 
@@ -55,6 +56,11 @@ describe('the file that retinue init writes', () => {
     const widest = Math.max(...(await starterConfig(surroundings)).split('\n').map((line) => line.length))
     expect(widest).toBeLessThanOrEqual(120)
   })
+})
+
+it('everything that a profile can have can be set', () => {
+  const { profiles } = createConfigSchema(surroundings).shape
+  expect(Object.keys(profiles.unwrap().valueType.shape)).toEqual(Object.keys(profileSchema.shape))
 })
 
 it('every limit of the tools can be set', () => {

@@ -22,7 +22,11 @@ export const surroundings: Surroundings<ProviderSettings> = {
 }
 
 /** Loads from texts: `user` and `project` are the usual files, other keys are paths. */
-export function load({ user, project, ...others }: Record<string, string>) {
+export function load(texts: Record<string, string>) {
+  return loadWith(surroundings, texts)
+}
+
+export function loadWith<P, S>(surroundings: Surroundings<P, S>, { user, project, ...others }: Record<string, string>) {
   const files: Record<string, string | undefined> = {
     [USER_FILE]: user,
     [`${PROJECT}/retinue.yaml`]: project,

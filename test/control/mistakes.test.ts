@@ -3,7 +3,7 @@ import { formatProblems, loadConfig } from '../../src/control/index.js'
 import { HOME, load, PROJECT, surroundings, USER_FILE } from './load.js'
 
 const KEYS =
-  'model, pools, providers, mode, permissions, sandbox, budget, instructions, limits, retry, model_timeout_ms, idle_timeout_ms, store, secrets, web, tests, local_models, mcp_servers, trusted_projects'
+  'model, pools, providers, mode, permissions, sandbox, budget, delegation, profiles, instructions, limits, retry, model_timeout_ms, idle_timeout_ms, store, secrets, web, tests, local_models, mcp_servers, trusted_projects'
 const TOOLS = 'read_file, write_file, run_command, git_diff, git_log'
 
 /** Every message a person can get for one slip, as it stands on the screen. */
@@ -15,8 +15,8 @@ const MISTAKES: [text: string, ...messages: string[]][] = [
   ['permissions: {alow: []}', '1:15: unknown key "alow" in permissions: did you mean "allow"?'],
   ['network: none', `1:1: unknown key "network": known keys: ${KEYS}`],
   [
-    'budget:\n  sub_agents: 2',
-    '2:3: unknown key "sub_agents" in budget: known keys: tool_calls, turns, context_tokens, wall_ms, total_tokens, cost_usd',
+    'budget:\n  requests: 2',
+    '2:3: unknown key "requests" in budget: known keys: tool_calls, turns, context_tokens, wall_ms, total_tokens, cost_usd, sub_agents',
   ],
   ['1: x', `1:1: unknown key "1": known keys: ${KEYS}`],
   ['<<: {mode: plan}', `1:1: unknown key "<<": known keys: ${KEYS}`],
@@ -59,6 +59,7 @@ const MISTAKES: [text: string, ...messages: string[]][] = [
     '1:54: total_tokens must be positive',
   ],
   ['budget:\n  wall_ms: 4999', '2:12: wall_ms must be at least 5000'],
+  ['budget: {sub_agents: -1}', '1:22: sub_agents must not be negative'],
   ['budget: {turns: 1.5}', '1:17: budget.turns must be a whole number, not 1.5'],
   ['budget: {turns: .nan}', '1:17: budget.turns must be a number, not NaN'],
   ['budget: {turns: .inf}', '1:17: budget.turns must be a number, not Infinity'],

@@ -206,6 +206,18 @@ describe('permits', () => {
     expect(permits(inMode('normal', rules), command('git', 'push', '--force', 'x')).decision).toBe('deny')
   })
 
+  it('calls a question the rule’s where a rule asks it, whatever else the mode asks about', () => {
+    const rule: Rule = { decision: 'ask', tool: 'run_command', pattern: 'git push *' }
+    const two = commands(simple(['npm', 'test']), simple(['git', 'push', 'x']))
+    expect(permits(inMode('normal', [rule]), two)).toMatchObject({ decision: 'ask', by: 'rule' })
+    const layers: Authority = {
+      ...inMode('normal'),
+      rules: [...inMode('normal').rules, ...inMode('auto', [rule]).rules],
+    }
+    expect(permits(layers, command('git', 'push', 'x'))).toMatchObject({ decision: 'ask', by: 'rule' })
+    expect(permits(layers, command('npm', 'test'))).toMatchObject({ decision: 'ask', by: 'mode' })
+  })
+
   it('does not let a rule break plan mode', () => {
     const rules: Rule[] = [{ decision: 'allow', tool: '*', pattern: null }]
     expect(permits(inMode('plan', rules), write('a')).decision).toBe('deny')

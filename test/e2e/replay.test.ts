@@ -119,7 +119,7 @@ describe('replay', () => {
     const replayed = await retinue(['replay', run_id], { cwd })
     expect(replayed.code).toBe(1)
     expect(replayed.stderr).toContain(
-      `event ${next.seq}: the request rebuilt from the log is not the one that was sent`,
+      `event ${next.seq} of agent root: the request rebuilt from the log is not the one that was sent`,
     )
   })
 })

@@ -603,6 +603,7 @@ describe('what bubblewrap is told', () => {
       { path: '/home/ada/work/.env', kind: 'file' },
       { path: '/home/ada/work/a/b/keys', kind: 'folder' },
     ],
+    shown: [],
     sockets: ['/home/ada/.agent', '/var/lib/service.sock'],
     forbids_namespaces: true,
   }

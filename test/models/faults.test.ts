@@ -136,11 +136,11 @@ describe.each(WAYS)('a stream over $way', (way) => {
 
   test('that trickles is alive, until it is aborted', async () => {
     const server = await start(way, { fault: { kind: 'trickle', every_ms: 10 } })
-    const model = await openModel(way, server.url, { idle_timeout_ms: 80 })
+    const model = await openModel(way, server.url, { idle_timeout_ms: 500 })
     const controller = new AbortController()
     const said: string[] = []
     const call = model.generate(ask(), options({ signal: controller.signal, onDelta: ({ text }) => said.push(text) }))
-    await until(() => said.length > 15)
+    await until(() => said.length > 70)
     controller.abort()
     expect(await call).toMatchObject({ ok: false, code: 'aborted' })
     await until(() => server.requests[0]?.aborted === true)

@@ -9,6 +9,7 @@ import {
   createRetinue,
   type Part,
   type RunOptions,
+  type Settings,
   type StoredEvent,
 } from '../../src/index.js'
 import { createScriptedModel, readScript, recordScript, scriptOf, writeScript } from '../../src/models/index.js'
@@ -69,13 +70,14 @@ async function run(
   models: ReturnType<typeof createModels>,
   more: Partial<RunOptions> = {},
   files = FILES,
+  settings: Settings = {},
 ): Promise<Ran> {
   const cwd = makeProject(files, { git: true })
   const retinue = await createRetinue({
     cwd,
     store: createMemoryStore({ clock: { now: () => Date.now() } }),
     models,
-    settings: { mode: 'dangerous' },
+    settings: { mode: 'dangerous', ...settings },
   })
   onTestFinished(() => retinue.close())
   const { run_id, outcome, reason, text } = await retinue.run({ task: TASK, ...more }).result()
@@ -85,19 +87,35 @@ async function run(
 async function runOnLoopback(
   steps: readonly LoopbackStep[] | ((asked: Asked) => LoopbackStep),
   more: Partial<RunOptions> = {},
+  settings: Settings = {},
 ) {
   const server = await startLoopback({ protocol: 'chat', steps })
   onTestFinished(() => server.close())
   const providers = { it: { type: 'openai-compatible' as const, base_url: server.url, api_key_env: 'KEY' } }
-  return run(createModels({ env: { KEY: 'k' }, providers, discover: false }), { model: 'it/m', ...more })
+  return run(
+    createModels({ env: { KEY: 'k' }, providers, discover: false }),
+    { model: 'it/m', ...more },
+    FILES,
+    settings,
+  )
 }
 
 /** Writes the script to a file beside no project, and plays it in a fresh copy of the folder. */
-async function play(recorded: Ran, more: Partial<RunOptions> = {}, files = FILES): Promise<Ran> {
+async function play(
+  recorded: Ran,
+  more: Partial<RunOptions> = {},
+  files = FILES,
+  settings: Settings = {},
+): Promise<Ran> {
   const file = join(makeProject({}), 'script.yaml')
   writeFileSync(file, await recordScript(recorded.events))
   const readText = async (path: string) => (await import('node:fs/promises')).readFile(path, 'utf8')
-  return run(createModels({ env: {}, readText, discover: false }), { model: `scripted/${file}`, ...more }, files)
+  return run(
+    createModels({ env: {}, readText, discover: false }),
+    { model: `scripted/${file}`, ...more },
+    files,
+    settings,
+  )
 }
 
 /** What happened, without ids, times, digests and who it was. */
@@ -107,6 +125,7 @@ function essence({ cwd, events }: Ran): unknown[] {
       .replaceAll(cwd, '<here>')
       .replace(/\b(?=[a-f]*\d)[0-9a-f]{7,64}\b/g, '<digest>')
       .replace(/\w{3} \w{3} +\d+ [\d:]+ \w+ \d{4}|\d{4}-\d\d-\d\d[\d: +T-]*/g, '<time>')
+      .replace(/\b\d+\.\d+s\b/g, '<time>')
       .replace(/ ?\[scripted root: summary [^\]]+\]/g, '')
   const partOf = (part: Part) => {
     if (part.type !== 'tool_call') return { type: part.type, text: plain(part.text) }
@@ -203,6 +222,77 @@ describe('a recorded run, played in a copy of the folder,', () => {
     const played = await play(recorded)
     expect(played.outcome).toBe('error')
     expect(played.reason).toContain('no step after the last, 1; what came:')
+  })
+})
+
+describe('a recorded run with sub-agents', () => {
+  /** One looks, one fails at its first attempt, one answers at once; the root asks for one and is given the others. */
+  function family() {
+    const asked: Record<string, number> = {}
+    return ({ body }: Asked): LoopbackStep => {
+      const told = (body.messages as { role: string; content: string }[]).filter(({ role }) => role !== 'system')
+      const task = String(told[0]?.content ?? '')
+      const who = ['Look', 'Stumble', 'Greet'].find((word) => task.startsWith(word)) ?? 'root'
+      asked[who] = (asked[who] ?? 0) + 1
+      const turn = told.filter(({ role }) => role === 'assistant').length
+      const usage = { input_tokens: 100, output_tokens: 10 }
+      if (who === 'Look') {
+        if (turn > 0) return { text: 'It greets nobody.', usage }
+        return { calls: [{ name: 'read_file', args: { path: 'hello.txt' } }], usage }
+      }
+      if (who === 'Stumble') {
+        if (turn === 0) return { calls: [{ name: 'run_command', args: { command: 'date; pwd' } }], usage }
+        return asked[who] === 2 ? { fault: { kind: 'status', status: 503 } } : { text: 'Up again.', usage }
+      }
+      if (who === 'Greet') return { text: 'Hello.', usage }
+      if (turn === 0) {
+        const spawned = ['Look at hello.txt', 'Stumble once', 'Greet'].map((task) => ({
+          name: 'spawn',
+          args: { task },
+        }))
+        return { calls: spawned, usage }
+      }
+      if (turn === 1) return { calls: [{ name: 'spawn_await', args: { job_ids: 'a1' } }], usage }
+      return { text: turn === 2 ? 'That is all.' : 'That is really all.', usage }
+    }
+  }
+
+  /** By agent: between them there is no order, nor between calls that are made side by side. */
+  const byAgent = (ran: Ran) => {
+    const ids = [...new Set(ran.events.map(({ agent_id }) => agent_id))].sort()
+    return ids.map((id) => {
+      const own = ran.events.filter(({ agent_id, type }) => agent_id === id && type !== 'agent.subagent_closed')
+      const calls = essence({ ...ran, events: own.filter(({ type }) => type.startsWith('tool.')) })
+      const rest = essence({ ...ran, events: own.filter(({ type }) => !type.startsWith('tool.')) })
+      return [id, rest, calls.map((call) => JSON.stringify(call)).sort()]
+    })
+  }
+
+  test('does the same again, each attempt of each sub-agent and what nobody had asked for', async () => {
+    // A call that fails is not made again, so that the attempt fails with it.
+    const settings = { max_attempts: 1 }
+    const recorded = await runOnLoopback(family(), {}, settings)
+    expect([recorded.outcome, recorded.text]).toEqual(['completed', 'That is really all.'])
+    const types = recorded.events.map(({ type }) => type)
+    expect(types.filter((type) => type === 'agent.subagent_attempt')).toHaveLength(4)
+    expect(types).toContain('agent.results_delivered')
+
+    const script = scriptOf(recorded.events)
+    expect(Object.keys(script.agents).sort()).toEqual(['a1', 'a2', 'a2#2', 'a3', 'root'])
+    const steps = (key: string) =>
+      (script.agents[key] as { steps: { expect?: { like: string }; fail?: object }[] }).steps
+    expect(steps('a2').map(({ fail }) => fail !== undefined)).toEqual([false, true])
+    expect(steps('a2#2').map(({ fail }) => fail !== undefined)).toEqual([false, false])
+    // Where and when are not expected to be the same.
+    expect(JSON.stringify(script)).not.toContain(recorded.cwd)
+    const delivered = steps('root').at(-1)?.expect?.like
+    expect(delivered).toContain('Up again.')
+    expect(delivered).toMatch(/<\*>/)
+
+    const played = await play(recorded, {}, FILES, settings)
+    expect([played.outcome, played.reason, played.text]).toEqual(['completed', null, 'That is really all.'])
+    expect(byAgent(played)).toEqual(byAgent(recorded))
+    expect(scriptOf(played.events)).toEqual(script)
   })
 })
 

@@ -4,6 +4,7 @@ import Database from 'libsql'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { begin, called, taken } from '../../src/store/conformance/fixtures.js'
 import { openSqliteStore } from '../../src/store/index.js'
+import { EVENTS_OF_AGENT } from '../../src/store/sqlite/events.js'
 import { clock, openFile, testFolder, testStore } from './sqlite.js'
 
 describe('openSqliteStore', () => {
@@ -21,6 +22,17 @@ describe('openSqliteStore', () => {
     await writeFile(join(path, '.gitignore'), '*.db\n')
     await testStore(join(path, 'retinue.db'))
     expect(await readFile(join(path, '.gitignore'), 'utf8')).toBe('*.db\n')
+  })
+
+  it('reads one stream without looking at the others, of which a run may have thousands', async () => {
+    const file = join(await testFolder(), 'retinue.db')
+    await testStore(file)
+    const raw = new Database(file)
+    onTestFinished(() => {
+      raw.close()
+    })
+    const plan = raw.prepare(`EXPLAIN QUERY PLAN ${EVENTS_OF_AGENT}`).all(['run', 'a1', 0, -1])
+    expect(plan).toMatchObject([{ detail: expect.stringContaining('(run_id=? AND agent_id=?)') }])
   })
 
   it('refuses a database of a newer version and does not touch it', async () => {

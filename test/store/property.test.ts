@@ -10,7 +10,14 @@ import {
   created,
   finished,
   responded,
+  result,
   started,
+  subAgent,
+  subAgentClosed,
+  subAgentCreated,
+  subAgentFailed,
+  subAgentStarted,
+  subAgentWaits,
 } from '../../src/store/conformance/fixtures.js'
 import { createMemoryStore, openSqliteStore, type Store } from '../../src/store/index.js'
 import { testFolder } from './sqlite.js'
@@ -20,7 +27,19 @@ const AGENT = fc.constantFrom(...AGENTS)
 const RUN = fc.constantFrom('one', 'two')
 /** Mostly right. */
 const OFF = fc.oneof({ weight: 6, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.constantFrom(-1, 1) })
+/** About an agent that has a stream, or none, in whoever's stream. */
+const ABOUT_ANOTHER = ['a', 'b', 'c'].flatMap((sub_agent_id, i) => {
+  const sub = { ...subAgent(i + 1), sub_agent_id }
+  return [
+    subAgentCreated(sub, 58 + i),
+    subAgentStarted(sub, 61),
+    subAgentWaits(sub, result({ turns: 3 }), 82),
+    subAgentFailed(sub, result({ outcome: 'timeout', turns: 4 }), 57),
+    subAgentClosed(sub, result({ outcome: 'gate_failed' }), 94),
+  ]
+})
 const EVENT = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(...ABOUT_ANOTHER) },
   {
     weight: 12,
     arbitrary: fc.constantFrom(called('c', 70), finished('c', 'x', 80), responded('m', 3, 4, 75), called('d', 55)),

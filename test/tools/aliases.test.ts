@@ -7,7 +7,9 @@ const resolved = (names: string) => Object.fromEntries(names.split(' ').map((nam
 describe('tool names of others', () => {
   it('knows those of Claude Code', () => {
     expect(
-      resolved('Read Write Edit MultiEdit Glob Grep LS Bash AskUserQuestion WebFetch WebSearch Skill Task'),
+      resolved(
+        'Read Write Edit MultiEdit Glob Grep LS Bash AskUserQuestion WebFetch WebSearch Skill Task Agent TaskOutput',
+      ),
     ).toEqual({
       Read: 'read_file',
       Write: 'write_file',
@@ -21,7 +23,9 @@ describe('tool names of others', () => {
       WebFetch: 'web_fetch',
       WebSearch: 'web_search',
       Skill: 'load_skill',
-      Task: null,
+      Task: 'spawn_agent',
+      Agent: 'spawn_agent',
+      TaskOutput: 'spawn_await',
     })
   })
 
@@ -44,10 +48,13 @@ describe('tool names of others', () => {
       list_files: 'list_dir',
       overview: 'overview',
     })
-    expect(resolved('web_search web_fetch spawn')).toEqual({
+    expect(resolved('web_search web_fetch spawn spawn_await spawn_agent delegate_task')).toEqual({
       web_search: 'web_search',
       web_fetch: 'web_fetch',
-      spawn: null,
+      spawn: 'spawn',
+      spawn_await: 'spawn_await',
+      spawn_agent: 'spawn_agent',
+      delegate_task: 'delegate_task',
     })
   })
 
@@ -55,7 +62,7 @@ describe('tool names of others', () => {
     expect(
       resolved(
         'list question replace run_shell_command search_file_content list_directory glob exec_command grep_files ' +
-          'webfetch google_web_search skill apply_patch',
+          'webfetch google_web_search skill task wait apply_patch',
       ),
     ).toEqual({
       list: 'list_dir',
@@ -70,6 +77,8 @@ describe('tool names of others', () => {
       webfetch: 'web_fetch',
       google_web_search: 'web_search',
       skill: 'load_skill',
+      task: 'spawn_agent',
+      wait: 'spawn_await',
       apply_patch: null,
     })
   })

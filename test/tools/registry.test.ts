@@ -1,5 +1,6 @@
 import { estimateTokenCount } from 'tokenx'
 import { describe, expect, it } from 'vitest'
+import { DELEGATION_TOOLS } from '../../src/domain/index.js'
 import { builtinTools, createToolRegistry, DEFAULT_LIMITS } from '../../src/tools/index.js'
 import { allTools } from './workbench.js'
 
@@ -24,6 +25,10 @@ describe('the tool registry', () => {
       'web_fetch',
       'ask_user',
       'read_output',
+      'spawn',
+      'spawn_await',
+      'spawn_agent',
+      'delegate_task',
     ])
     const more = allTools().map(({ name }) => name)
     expect(more.filter((name) => !registry.names().includes(name))).toEqual(['web_search', 'load_skill'])
@@ -40,6 +45,10 @@ describe('the tool registry', () => {
       ['web_fetch', 'fetch', true, false],
       ['web_search', 'fetch', true, false],
       ['ask_user', 'ask_person', true, false],
+      ['spawn', 'delegate', true, false],
+      ['spawn_await', 'delegate', true, false],
+      ['spawn_agent', 'delegate', true, false],
+      ['delegate_task', 'delegate', true, false],
     ])
   })
 
@@ -68,10 +77,10 @@ describe('the tool registry', () => {
   })
 
   it('gives the same bytes for the same tools, whatever order they are named in, and leaves out what it lacks', () => {
-    const one = JSON.stringify(registry.definitions(['git_log', 'read_file', 'spawn'], DEFAULT_LIMITS))
+    const one = JSON.stringify(registry.definitions(['git_log', 'read_file', 'teleport'], DEFAULT_LIMITS))
     const other = JSON.stringify(registry.definitions(['read_file', 'git_log', 'read_file'], DEFAULT_LIMITS))
     expect(one).toBe(other)
-    expect(registry.get('spawn')).toBe(null)
+    expect(registry.get('teleport')).toBe(null)
     expect(registry.get('constructor')).toBe(null)
   })
 
@@ -79,9 +88,10 @@ describe('the tool registry', () => {
     expect(() => createToolRegistry([...builtinTools(), ...builtinTools()])).toThrow('two tools have the same name')
   })
 
-  it('costs a model less than 2,000 tokens a request, all tools together', () => {
+  it('costs a model less than 2,000 tokens a request, all tools but those of delegation together', () => {
     const every = createToolRegistry(allTools())
-    const definitions = every.definitions(every.names(), DEFAULT_LIMITS)
+    const names = every.names().filter((name) => !DELEGATION_TOOLS.includes(name))
+    const definitions = every.definitions(names, DEFAULT_LIMITS)
     expect(estimateTokenCount(JSON.stringify(definitions))).toBeLessThan(2000)
   })
 })

@@ -59,6 +59,8 @@ export async function workbench(files: Record<string, string | Uint8Array> = {},
     time_left_ms: () => options.time_left_ms ?? 60_000,
     mayRead: () => true,
     readOutput: async (call_id) => options.outputs?.[call_id] ?? null,
+    call_id: 'c1',
+    delegation: null,
     askPerson: async (question) => {
       asked.push(question)
       return options.answer ?? null

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { createHost, createRetinue } from '../../index.js'
-import { DEMO_FILES, DEMO_SCRIPT, DEMO_TASK } from '../demo-project.js'
+import { DEMO_FILES, DEMO_PROFILES, DEMO_SCRIPT, DEMO_TASK } from '../demo-project.js'
 import { drive } from '../drive.js'
 import { paintFor } from '../style.js'
 
@@ -19,7 +19,7 @@ export async function demo(): Promise<number> {
   const { sandbox } = await host.facts()
   // Without a sandbox every command asks in auto mode, and nobody may be there. What runs here is our own.
   const mode = sandbox.kind === 'none' ? 'dangerous' : 'auto'
-  say(dim(`The contract: ${mode} mode, \`npm publish\` is denied. Around commands: ${sandbox.reason}`))
+  say(dim(`One agent with three sub-agents, in ${mode} mode. Around commands: ${sandbox.reason}`))
   say(dim(`The task: ${DEMO_TASK}\n`))
   const retinue = await createRetinue({
     cwd,
@@ -27,7 +27,7 @@ export async function demo(): Promise<number> {
     settings: {
       mode,
       model: { name: 'scripted/.retinue/demo.yaml', source: 'user' },
-      rules: [{ decision: 'deny', tool: 'run_command', pattern: 'npm publish *' }],
+      delegation: { profiles: DEMO_PROFILES },
     },
   })
   try {
@@ -35,11 +35,16 @@ export async function demo(): Promise<number> {
       retinue.run({ task: DEMO_TASK, ...watching }),
     )
     const [run] = await retinue.runs({ limit: 1 })
+    const id = run?.run_id ?? ''
     say('\nEvery step is in the log. Look again:')
     say(`  cd ${cwd}`)
-    say(`  retinue show ${run?.run_id}        ${dim('what happened, --full for everything')}`)
-    say(`  retinue replay ${run?.run_id}      ${dim('rebuild every request from the log')}`)
-    say(`  git diff                       ${dim('what it changed')}`)
+    for (const [command, shows] of [
+      [`retinue show ${id}`, 'the tree, the contracts and what happened; --full for everything'],
+      [`retinue show ${id} a2`, 'one sub-agent: its contract, what it was refused, its report'],
+      [`retinue replay ${id}`, 'rebuild every request of every agent from the log'],
+      ['git status; git diff', 'what they changed'],
+    ] as const)
+      say(`  ${command.padEnd(28)} ${dim(shows)}`)
     say(dim('In a checkout, `retinue` is `node bin/retinue.js` with --cwd.'))
     return code
   } finally {

@@ -17,10 +17,9 @@ export async function replay(id: string, options: ReplayOptions): Promise<number
       return 1
     }
     if (!options.json) {
-      const { requests, events } = replayed
-      process.stdout.write(
-        `${plural(events, 'event')}, ${plural(requests.length, 'request')} rebuilt, every one as it was sent.\n`,
-      )
+      const { requests, events, agents } = replayed
+      const made = `${plural(events, 'event')} of ${plural(agents, 'agent')}, ${plural(requests.length, 'request')} rebuilt`
+      process.stdout.write(`${made}, every one as it was sent.\n`)
     }
     return 0
   })

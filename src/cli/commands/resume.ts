@@ -1,8 +1,8 @@
 import { type Retinue, RetinueError } from '../../index.js'
 import { type DriveOptions, drive } from '../drive.js'
-import { type StoreOptions, withRetinue } from '../open.js'
+import { type WorkOptions, withRetinue } from '../open.js'
 
-export async function resume(id: string, options: StoreOptions & DriveOptions): Promise<number> {
+export async function resume(id: string, options: WorkOptions & DriveOptions): Promise<number> {
   return withRetinue(options, async (retinue) => resumeRun(retinue, (await retinue.find(id)).run_id, options))
 }
 

@@ -9,11 +9,11 @@ import {
 } from '../../index.js'
 import { canAsk, type DriveOptions, drive } from '../drive.js'
 import { EXIT } from '../exit.js'
-import { type StoreOptions, withRetinue } from '../open.js'
+import { type WorkOptions, withRetinue } from '../open.js'
 import { offerTrust } from '../trust.js'
 import { resumeRun } from './resume.js'
 
-export type RunFlags = StoreOptions &
+export type RunFlags = WorkOptions &
   DriveOptions & {
     model?: string
     mode?: Mode
@@ -23,6 +23,10 @@ export type RunFlags = StoreOptions &
     maxBudgetUsd?: number
     network?: Network
     timeout?: number
+    maxAgents?: number
+    maxDepth?: number
+    /** False with --no-delegation, otherwise true. */
+    delegation?: boolean
     continue?: boolean
     resume?: string
   }
@@ -37,6 +41,9 @@ const CONTRACT_FLAGS = {
   maxBudgetUsd: '--max-budget-usd',
   network: '--network',
   timeout: '--timeout',
+  maxAgents: '--max-agents',
+  maxDepth: '--max-depth',
+  delegation: '--no-delegation',
 }
 
 const COMMANDS = ['run', 'resume', 'runs', 'show', 'watch', 'cancel', 'replay', 'demo', 'doctor', 'init', 'mcp', 'help']
@@ -50,12 +57,11 @@ export async function run(words: string[], flags: RunFlags): Promise<number> {
       if (earlier.status === 'closed') {
         throw new RetinueError('input', `Run ${earlier.run_id} is closed. Give a task to go on with its session.`)
       }
-      const given = Object.entries(CONTRACT_FLAGS).filter(([flag]) => flags[flag as keyof RunFlags] !== undefined)
+      const given = contractFlags(flags)
       if (given.length > 0) {
-        const names = given.map(([, name]) => name).join(', ')
         throw new RetinueError(
           'input',
-          `Run ${earlier.run_id} goes on under the contract it has: leave out ${names}, or give a task`,
+          `Run ${earlier.run_id} goes on under the contract it has: leave out ${given.join(', ')}, or give a task`,
         )
       }
       return resumeRun(retinue, earlier.run_id, flags)
@@ -64,6 +70,15 @@ export async function run(words: string[], flags: RunFlags): Promise<number> {
     const options: RunOptions = { task, ...asked(flags), ...(earlier ? { session_id: earlier.session_id } : {}) }
     return drive(retinue, flags, (watching) => retinue.run({ ...options, ...watching }))
   })
+}
+
+/** Those that were given. commander sets `delegation` to true where --no-delegation was not. */
+function contractFlags(flags: RunFlags): string[] {
+  const given = Object.keys(CONTRACT_FLAGS).filter((flag) => {
+    const value = flags[flag as keyof typeof CONTRACT_FLAGS]
+    return flag === 'delegation' ? value === false : value !== undefined
+  })
+  return given.map((flag) => CONTRACT_FLAGS[flag as keyof typeof CONTRACT_FLAGS])
 }
 
 async function earlierRun(retinue: Retinue, flags: RunFlags) {
@@ -80,9 +95,17 @@ function asked(flags: RunFlags): Partial<RunOptions> {
   if (flags.maxToolCalls !== undefined) budget.tool_calls = flags.maxToolCalls
   if (flags.maxBudgetUsd !== undefined) budget.cost_usd = flags.maxBudgetUsd
   if (flags.timeout !== undefined) budget.wall_ms = Math.round(flags.timeout * 1000)
+  if (flags.maxAgents !== undefined) budget.sub_agents = flags.maxAgents
   const mode = flags.mode ?? flags.permissionMode
-  const { model, network } = flags
-  return { budget, ...(mode ? { mode } : {}), ...(model ? { model } : {}), ...(network ? { network } : {}) }
+  const { model, network, maxDepth, delegation } = flags
+  return {
+    budget,
+    ...(mode ? { mode } : {}),
+    ...(model ? { model } : {}),
+    ...(network ? { network } : {}),
+    ...(delegation === false ? { delegation: { enabled: false } } : {}),
+    ...(delegation !== false && maxDepth !== undefined ? { delegation: { max_depth: maxDepth } } : {}),
+  }
 }
 
 /** The task from the words of the command line, `-` standing for what comes on stdin; stdin alone where there are none. */

@@ -1,69 +1,68 @@
-import { type AgentRow, type Contract, type RunSummary, type StoredEvent, summarize } from '../../index.js'
+import { type Retinue, RetinueError, type RunSummary, type StoredEvent } from '../../index.js'
 import { type StoreOptions, withRetinue } from '../open.js'
-import { cost, count, duration, line, type Paint, paintFor, plural, printable } from '../style.js'
+import { agentHead, agentTail } from '../show/agent.js'
+import { agentIds, type Dossier, openDossier } from '../show/dossier.js'
+import { contracts, runHead } from '../show/run.js'
+import { timeline } from '../show/timeline.js'
+import { treeLines } from '../show/tree.js'
+import { unknownAgent } from '../show/unknown.js'
+import { type Paint, paintFor, printable } from '../style.js'
 
-export async function show(id: string, options: StoreOptions & { full?: boolean; json?: boolean }): Promise<number> {
+type ShowOptions = StoreOptions & { full?: boolean; json?: boolean; report?: boolean }
+
+export async function show(id: string, agent: string | undefined, options: ShowOptions): Promise<number> {
   return withRetinue(options, async (retinue) => {
     const run = await retinue.find(id)
     const events = await retinue.events(run.run_id)
+    const dossier = agent === undefined ? null : openDossier(events, agent)
+    if (agent !== undefined && !dossier) throw unknownAgent(run.run_id, agent, agentIds(events))
+    if (options.report) {
+      writeReport(dossier ? (dossier.result?.text ?? null) : run.text, agent ?? `run ${run.run_id}`)
+      return 0
+    }
     if (options.json) {
-      for (const event of events) process.stdout.write(`${JSON.stringify(event)}\n`)
+      for (const event of dossier?.events ?? events) process.stdout.write(`${JSON.stringify(event)}\n`)
       return 0
     }
     const paint = paintFor(process.stdout, process.env)
-    const write = (line: string) => process.stdout.write(`${line}\n`)
-    header(run, paint).forEach(write)
-    for (const agent of await retinue.agents(run.run_id)) contractLines(agent, paint).forEach(write)
-    write('')
-    for (const event of events) timeline(event, run.created_at, paint, options.full === true).forEach(write)
-    if (run.text) write(`\n${printable(run.text)}`)
+    const full = options.full === true
+    if (dossier) showAgent(run, dossier, paint, full)
+    else await showRun(retinue, run, events, paint, full)
     if (run.status === 'interrupted')
       write(paint.yellow(`\nIts process is gone. Go on with: retinue resume ${run.run_id}`))
     return 0
   })
 }
 
-function header(run: RunSummary, { bold, dim }: Paint): string[] {
-  const state = run.outcome ?? run.status
-  const tokens = `${count(run.input_tokens)} tokens in (${count(run.cached_tokens)} cached), ${count(run.output_tokens)} out`
-  return [
-    bold(printable(shortened(run.task))),
-    `${state} ${dim(`· run ${run.run_id} · session ${run.session_id} · ${new Date(run.created_at).toISOString()}`)}`,
-    dim(
-      `${plural(run.turns, 'turn')}, ${plural(run.tool_calls, 'tool call')}, ${tokens}, ${cost(run.cost_usd)}, ${duration(run.updated_at - run.created_at)}`,
-    ),
-  ]
+async function showRun(
+  retinue: Retinue,
+  run: RunSummary,
+  events: StoredEvent[],
+  paint: Paint,
+  full: boolean,
+): Promise<void> {
+  runHead(run, paint).forEach(write)
+  const tree = treeLines(events, Date.now(), paint)
+  if (tree.length > 0) ['', ...tree, ''].forEach(write)
+  contracts(run.run_id, await retinue.agents(run.run_id), paint).forEach(write)
+  write('')
+  for (const line of timeline(events, run.created_at, paint, full)) write(line)
+  if (run.text) write(`\n${printable(run.text)}`)
 }
 
-function contractLines(agent: AgentRow, { dim }: Paint): string[] {
-  const { permissions, execution, adjustments, model } = JSON.parse(agent.context_json) as Contract
-  const { budget } = execution
-  return [
-    dim(
-      `agent ${agent.agent_id}: ${agent.model} (chosen by ${model.source}), ${permissions.mode} mode, tools ${permissions.allowed_tools.join(' ')}`,
-    ),
-    dim(
-      `budget: ${plural(budget.turns, 'turn')}, ${plural(budget.tool_calls, 'tool call')}, ${count(budget.total_tokens ?? 0)} tokens, ${budget.cost_usd === null ? '' : `${cost(budget.cost_usd)}, `}${duration(budget.wall_ms)}`,
-    ),
-    ...adjustments.map((a) => dim(`adjusted: ${a.field} from ${a.asked} to ${a.given}: ${a.reason}`)),
-  ]
+function showAgent(run: RunSummary, dossier: Dossier, paint: Paint, full: boolean): void {
+  agentHead(dossier, run.run_id, paint).forEach(write)
+  for (const line of timeline(dossier.events, run.created_at, paint, full)) write(line)
+  const tail = agentTail(dossier, paint)
+  if (tail.length > 0) ['', ...tail].forEach(write)
 }
 
-function timeline(event: StoredEvent, start: number, { dim, cyan }: Paint, full: boolean): string[] {
-  const time = `+${((event.at - start) / 1000).toFixed(2)}s`.padStart(9)
-  const row = `${dim(String(event.position).padStart(4))} ${dim(time)} ${dim(event.agent_id)} ${cyan(event.type.padEnd(20))} ${line(summarize(event))}`
-  if (!full) return [row]
-  return [
-    row,
-    ...JSON.stringify(event.data, null, 2)
-      .split('\n')
-      .map((l) => `      ${printable(l)}`),
-  ]
+/** As it is where a program reads it; made safe where a terminal shows it. */
+function writeReport(text: string | null, whose: string): void {
+  if (text === null) throw new RetinueError('not_found', `There is no report of ${whose} yet: it has not ended`)
+  write(process.stdout.isTTY ? printable(text) : text)
 }
 
-/** A task can be a book. --json has all of it. */
-function shortened(task: string): string {
-  const lines = task.trim().split('\n')
-  const head = lines.slice(0, 10).join('\n').slice(0, 1000)
-  return head.length < task.trim().length ? `${head} …` : head
+function write(line: string): void {
+  process.stdout.write(`${line}\n`)
 }

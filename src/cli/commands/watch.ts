@@ -1,6 +1,5 @@
 import { exitOfResult } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
-import { paintFor } from '../style.js'
 import { RunView } from '../view.js'
 
 /** How often a watcher looks whether the process that does the work is still there. */
@@ -9,7 +8,7 @@ const LOOK_MS = 1000
 export async function watch(id: string, options: StoreOptions & { json?: boolean }): Promise<number> {
   return withRetinue(options, async (retinue) => {
     const { run_id } = await retinue.find(id)
-    const view = new RunView(process.stdout, paintFor(process.stdout, process.env), true)
+    const view = new RunView(process.stdout, process.env, { elsewhere: true, live: !options.json })
     const gone = new AbortController()
     const look = async () => {
       if ((await retinue.find(run_id)).status === 'interrupted') gone.abort()
@@ -22,6 +21,7 @@ export async function watch(id: string, options: StoreOptions & { json?: boolean
       }
     } finally {
       clearInterval(timer)
+      view.close()
     }
     const result = await retinue.result(run_id)
     if (!result) {

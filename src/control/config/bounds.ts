@@ -1,16 +1,16 @@
 import { z } from 'zod'
-import { budgetFaults, MIN_WALL_MS, type ToolLimits } from '../../domain/index.js'
-import { type BudgetSettings, DEFAULTS } from './defaults.js'
+import { type Budget, budgetFaults, MIN_WALL_MS, type ToolLimits } from '../../domain/index.js'
 import { setting } from './setting.js'
 
-export function budgetSettingsSchema() {
-  const spending = (name: keyof BudgetSettings, example: number, description: string) => {
+/** `usual`: what holds of each where nobody says; null for no limit. */
+export function budgetSettingsSchema(usual: Partial<Budget>) {
+  const spending = (name: keyof Budget, example: number, description: string) => {
     const amount = (name === 'cost_usd' ? z.number() : z.int()).superRefine((value, context) => {
       for (const message of budgetFaults({ [name]: value })) context.addIssue({ code: 'custom', message })
     })
-    const usual = DEFAULTS.budget[name]
-    const notes = usual === null ? { default_text: 'no limit' } : { default: usual }
-    return setting(amount, description, { ...notes, examples: [example] })
+    const otherwise = usual[name]
+    const notes = otherwise === null ? { default_text: 'no limit' } : { default: otherwise }
+    return setting(amount, description, { ...(otherwise === undefined ? {} : notes), examples: [example] })
   }
   return z.strictObject({
     tool_calls: spending('tool_calls', 50, 'Tool calls that an agent may make.'),
@@ -35,6 +35,7 @@ export function budgetSettingsSchema() {
       2.5,
       'US dollars that an agent and all below it may cost. A model whose price is not known is refused then.',
     ),
+    sub_agents: spending('sub_agents', 20, 'Sub-agents that there may be below an agent, at all depths. 0: none.'),
   })
 }
 

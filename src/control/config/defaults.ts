@@ -1,23 +1,18 @@
 import { isAbsolute, join } from 'node:path'
-import { type Budget, type Mode, ROOT_BUDGET } from '../../domain/index.js'
-
-/** The part of a budget that configuration can set. */
-export type BudgetSettings = Pick<
-  Budget,
-  'tool_calls' | 'turns' | 'context_tokens' | 'wall_ms' | 'total_tokens' | 'cost_usd'
->
+import { type Budget, DELEGATION_DEFAULTS, type Mode, ROOT_BUDGET } from '../../domain/index.js'
 
 /** Whether commands are fenced. */
 export type SandboxSetting = 'on' | 'off'
 
-const { tool_calls, turns, context_tokens, wall_ms, total_tokens, cost_usd } = ROOT_BUDGET
+const { profiles: _, ...delegation } = DELEGATION_DEFAULTS
 
 /** What holds where no file says otherwise. The schema's documentation and resolveConfig both read it from here. */
 export const DEFAULTS = {
   mode: 'normal' as Mode,
   sandbox: 'on' as SandboxSetting,
   local_models: true,
-  budget: { tool_calls, turns, context_tokens, wall_ms, total_tokens, cost_usd } as BudgetSettings,
+  budget: ROOT_BUDGET as Budget,
+  delegation: { ...delegation, max_concurrent: 8 },
   /** The first of them that exists. */
   instructions: ['AGENTS.md', 'CLAUDE.md'],
   retry: { max_attempts: 5 },

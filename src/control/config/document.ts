@@ -65,8 +65,8 @@ range or a key without a value. All mistakes of both files are reported together
 
 Flags win over the project's file, the project's file over yours, and yours over the defaults, setting by setting
 (\`budget.turns\` in one file and \`budget.wall_ms\` in the other both hold). A list replaces the other file's list, a
-provider or a pool the other file's of that name. With \`mcp_servers\` it is the other way round: your server wins over
-the project's of that name. \`secrets\` of both files add up. Permissions are different, since neither file can lift a
+provider or a pool the other file's of that name. With \`mcp_servers\` and \`profiles\` it is the other way round: your
+server or profile wins over the project's of that name. \`secrets\` of both files add up. Permissions are different, since neither file can lift a
 restriction of the other:
 
 - rules (\`allow\`, \`ask\`, \`deny\`) of both files hold; where several rules speak about one call, \`deny\` wins over
@@ -84,10 +84,14 @@ refused, with the line, when it
 
 - sets a \`mode\` or \`permissions.network\` wider than yours (or than the default)
 - turns the \`sandbox\` off
-- chooses a scripted model, alone or in a pool: a script is answers that somebody else wrote
+- chooses a scripted model, alone, in a pool or for sub-agents: a script is answers that somebody else wrote
 - has an \`allow\` rule that yours does not have
 - raises a number of \`budget\`, \`limits\` or \`retry\`, or \`model_timeout_ms\` or \`idle_timeout_ms\`, over yours (or
   over the default)
+- turns \`delegation\` or its \`ask_person\` on, or raises one of its numbers over yours (or over the default)
+- has a profile with a larger \`budget\` or more \`max_retries\` than your own file has under \`delegation\`
+- names a model for sub-agents that yours does not, where your own file has \`delegation.models\`
+- has reports of sub-agents written, where your own file has \`report_path_pattern: null\`
 - sets a provider, unless that is a new one of type \`openai-compatible\` on this machine (\`localhost\`, \`127.0.0.1\`,
   \`[::1]\`) without key and headers: anything else could send your key or your code elsewhere
 - names a host in \`web.allow_private\` that yours does not name, or sets \`web.search\`

@@ -9,7 +9,8 @@ export type Fault = { path: Path; at: 'key' | 'value'; message: string; nearest:
 export function explain(issues: readonly z.core.$ZodIssue[], value: unknown, fields: readonly Field[]): Fault[] {
   return issues.flatMap((issue) => {
     const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
-    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(path, key, fields))
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => elsewhere(path, key, value) ?? unknownKey(path, key, fields))
     return [faultOf(issue, path, valueAt(value, path))]
   })
 }
@@ -19,6 +20,13 @@ export function pathText(path: Path): string {
     if (typeof step === 'number') return `${text}[${step}]`
     return text === '' ? step : `${text}.${step}`
   }, '')
+}
+
+/** What others write in a place where no key of ours is near. */
+function elsewhere(parent: Path, key: string, value: unknown): Fault | null {
+  if (parent.length > 0 || key !== 'tools' || valueAt(value, ['tools', 'spawn']) === undefined) return null
+  const message = 'unknown key "tools": what tools.spawn has goes under delegation, and its profiles under profiles'
+  return { path: [key], at: 'key', message, nearest: 'profiles' }
 }
 
 function unknownKey(parent: Path, key: string, fields: readonly Field[]): Fault {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { z } from 'zod'
 import { type ReadFile, readEither } from './either.js'
-import { poolFault } from './models.js'
+import { modelsNamed, poolFault, poolNameFault } from './models.js'
 import { inFileOrder, type Problem } from './problem.js'
 import { type ResolvedConfig, resolveConfig } from './resolve.js'
 import { type Config, createConfigSchema } from './schema.js'
@@ -69,9 +69,10 @@ export async function loadConfig<P, S>(options: LoadOptions<P, S>): Promise<Load
   }
   const pools = Object.keys(config.pools)
   for (const source of [user, project]) {
-    const { model } = source.config
-    const fault = model === undefined ? null : poolFault(model, pools)
-    if (fault) problems.push(source.problem({ path: ['model'], at: 'value', ...fault }))
+    for (const { path, name, is_pool } of modelsNamed(source.config)) {
+      const fault = is_pool ? poolNameFault(name, pools) : poolFault(name, pools)
+      if (fault) problems.push(source.problem({ path, at: 'value', ...fault }))
+    }
   }
 
   if (problems.length > 0) return { ok: false, problems: inFileOrder(problems) }

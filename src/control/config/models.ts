@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { nearest } from './nearest.js'
+import type { Config } from './schema.js'
 import { checked } from './setting.js'
 import type { NameFault } from './tools.js'
+import type { Path } from './yaml.js'
 
 const POOL_NAME = /^[a-z][a-z0-9_-]*$/
 const MODEL_NAME = /^[^/\s]+\/\S+$/
@@ -38,6 +40,34 @@ export function poolFault(model: string, pools: readonly string[]): NameFault | 
   const near = nearest(name, pools)
   const hint = near === null ? '' : `: did you mean "${near}"?`
   return { message: `model ${WANTED}, or one of the pools ${pools.join(', ')}${hint}`, nearest: near }
+}
+
+/** The same of `pool`, which takes no model. */
+export function poolNameFault(name: string, pools: readonly string[]): NameFault | null {
+  if (pools.includes(name)) return null
+  if (pools.length === 0) return { message: `there is no pool "${name}": list its models under pools`, nearest: null }
+  const near = nearest(name, pools)
+  const hint = near === null ? '' : `: did you mean "${near}"?`
+  return { message: `pool must be one of the pools ${pools.join(', ')}${hint}`, nearest: near }
+}
+
+/** Every place where a file says which model agents use. Members of pools, which name no pools, are not among them. */
+export function modelsNamed({ model, delegation, profiles }: Config): { path: Path; name: string; is_pool: boolean }[] {
+  const at = (path: Path, name: string | undefined, is_pool = false) =>
+    name === undefined ? [] : [{ path, name, is_pool }]
+  return [
+    ...at(['model'], model),
+    ...(delegation?.models ?? []).flatMap((name, i) => at(['delegation', 'models', i], name)),
+    ...Object.entries(profiles ?? {}).flatMap(([profile, { model, pool }]) => [
+      ...at(['profiles', profile, 'model'], model),
+      ...at(['profiles', profile, 'pool'], pool, true),
+    ]),
+  ]
+}
+
+/** `fast` and `pool/fast` are one. */
+export function sameModel(a: string, b: string): boolean {
+  return a === b || (poolNamed(a) !== null && poolNamed(a) === poolNamed(b))
 }
 
 /** Whether a model's answers were written beforehand, by whoever wrote the file. */

@@ -42,12 +42,7 @@ export function permissionsSettingsSchema(tools: readonly ToolName[]) {
       examples: [['src', 'test']],
     }),
     tools: setting(
-      z.array(
-        named((name) => {
-          const read = readTool(name, tools)
-          return read.ok ? null : read.fault
-        }),
-      ),
+      toolNames(tools),
       'The tools that agents have. Tools of MCP servers are `mcp__server__tool`, or `mcp__server__*` for all of one ' +
         'server. An empty list: none.',
       { default_text: 'all', examples: [['read_file', 'write_file', 'run_command', 'mcp__github__*']] },
@@ -58,17 +53,33 @@ export function permissionsSettingsSchema(tools: readonly ToolName[]) {
         '`web_search`, MCP servers), `all` for commands too.',
       { default_text: '`tools`; `all` in `dangerous` mode', examples: ['tools'] },
     ),
-    mcp_servers: setting(
-      z.array(checked((name) => nameFault(name, 'an MCP server'))),
-      'The MCP servers, by name, whose tools agents may use. An empty list: none.',
-      { default_text: 'all', examples: [['github']] },
-    ),
-    skills: setting(
-      z.array(checked((name) => nameFault(name, 'a skill'))),
-      'The skills, by name, that agents may load. An empty list: none.',
-      { default_text: 'all', examples: [['release-notes']] },
-    ),
+    mcp_servers: setting(serverNames(), 'The MCP servers, by name, whose tools agents may use. An empty list: none.', {
+      default_text: 'all',
+      examples: [['github']],
+    }),
+    skills: setting(skillNames(), 'The skills, by name, that agents may load. An empty list: none.', {
+      default_text: 'all',
+      examples: [['release-notes']],
+    }),
   })
+}
+
+/** Tools by name, alias or pattern. */
+export function toolNames(tools: readonly ToolName[]) {
+  return z.array(
+    named((name) => {
+      const read = readTool(name, tools)
+      return read.ok ? null : read.fault
+    }),
+  )
+}
+
+export function serverNames() {
+  return z.array(checked((name) => nameFault(name, 'an MCP server')))
+}
+
+export function skillNames() {
+  return z.array(checked((name) => nameFault(name, 'a skill')))
 }
 
 /** Lists of several files are intersected name by name, which patterns would not allow. */

@@ -1,9 +1,11 @@
-import type { Mode, ToolLimits } from '../../domain/index.js'
-import { type BudgetSettings, DEFAULTS, type SandboxSetting } from './defaults.js'
+import type { Budget, Mode, Profile, ToolLimits } from '../../domain/index.js'
+import { DEFAULTS, type SandboxSetting } from './defaults.js'
 import { machinePath } from './paths.js'
+import { type ResolvedDelegation, resolveDelegation, resolveProfiles } from './resolve-delegation.js'
 import { type ResolvedPermissions, resolvePermissions } from './resolve-permissions.js'
 import type { Config } from './schema.js'
 import type { Places, Surroundings } from './surroundings.js'
+import { together } from './together.js'
 import { type SearchSettings, searchSettings } from './web.js'
 
 /** Configuration with nothing left open. */
@@ -15,7 +17,10 @@ export type ResolvedConfig<P = unknown> = {
   mode: Mode
   permissions: ResolvedPermissions
   sandbox: SandboxSetting
-  budget: BudgetSettings
+  budget: Budget
+  delegation: ResolvedDelegation
+  /** By name, with the tools' own names. */
+  profiles: Record<string, Profile>
   providers: Record<string, P>
   /** `all`: each file has to be there. `first`: the first that is there, if any. */
   instructions: { take: 'all' | 'first'; files: string[] }
@@ -36,7 +41,7 @@ export type ResolvedConfig<P = unknown> = {
 /**
  * Puts files, widest reach first, and the defaults together. A later file wins setting by setting, a list is replaced
  * as a whole, and so is a provider: half of one must not end up with the key of another. Permissions are different,
- * because nothing may widen them, and secrets add up.
+ * because nothing may widen them, secrets add up, and of profiles an earlier file's wins.
  */
 export function resolveConfig<P>(
   files: readonly Config<P>[],
@@ -54,6 +59,8 @@ export function resolveConfig<P>(
     permissions: resolvePermissions(each('permissions'), surroundings.tools),
     sandbox: last('sandbox') ?? DEFAULTS.sandbox,
     budget: together(DEFAULTS.budget, each('budget')),
+    delegation: resolveDelegation(each('delegation')),
+    profiles: resolveProfiles(each('profiles'), surroundings.tools),
     providers: together<Record<string, P>>({}, each('providers')),
     instructions: instructions
       ? { take: 'all', files: instructions }
@@ -71,9 +78,4 @@ export function resolveConfig<P>(
     tests: together<{ command: string | null }>({ command: null }, each('tests')),
     local_models: last('local_models') ?? DEFAULTS.local_models,
   }
-}
-
-function together<T extends object>(base: T, parts: readonly ({ [K in keyof T]?: T[K] | undefined } | undefined)[]): T {
-  const given = parts.flatMap((part) => Object.entries(part ?? {}).filter(([, value]) => value !== undefined))
-  return { ...base, ...Object.fromEntries(given) }
 }

@@ -2,9 +2,11 @@ import { z } from 'zod'
 import { modeSchema } from '../../domain/index.js'
 import { budgetSettingsSchema, limitsSettingsSchema } from './bounds.js'
 import { DEFAULTS } from './defaults.js'
+import { delegationSettingsSchema } from './delegation.js'
 import { modelSettingSchema, poolsSettingsSchema } from './models.js'
 import { machinePathFault, workspacePathFault } from './paths.js'
 import { permissionsSettingsSchema } from './permissions.js'
+import { profilesSettingsSchema } from './profiles.js'
 import { checked, setting, variableName } from './setting.js'
 import type { Surroundings } from './surroundings.js'
 import { webSettingsSchema } from './web.js'
@@ -73,7 +75,14 @@ function plainSettings(surroundings: Omit<Surroundings, 'providers' | 'mcp_serve
         'unless the mode is `dangerous`.',
       { default: DEFAULTS.sandbox, examples: ['on'] },
     ),
-    budget: setting(budgetSettingsSchema(), 'What an agent may spend before the next call is refused.'),
+    budget: setting(budgetSettingsSchema(DEFAULTS.budget), 'What an agent may spend before the next call is refused.'),
+    delegation: setting(delegationSettingsSchema(), 'How agents hand work to sub-agents.'),
+    profiles: setting(
+      profilesSettingsSchema(surroundings.tools),
+      'Recipes for sub-agents, by the name that agents ask for them by. A profile only narrows: nothing in it gives a ' +
+        'sub-agent more than its parent has. One in your own file wins over one of that name in the project.',
+      { default_text: 'none', examples: [EXAMPLE_PROFILES] },
+    ),
     instructions: setting(
       z.array(checked(workspacePathFault)),
       'Files of the project folder that become part of the system prompt, in this order.',
@@ -131,6 +140,18 @@ function plainSettings(surroundings: Omit<Surroundings, 'providers' | 'mcp_serve
       { default: DEFAULTS.local_models, examples: [false] },
     ),
   }
+}
+
+const EXAMPLE_PROFILES = {
+  researcher: {
+    description: 'Looks things up in the code and says where they are.',
+    system_prompt: 'Answer with paths and line numbers. Change nothing.',
+    tools: ['read_file', 'git_*'],
+    mode: 'plan',
+    model: 'anthropic/claude-haiku-4-5',
+    budget: { tool_calls: 40, context_tokens: 32_000 },
+  },
+  coder: { description: 'Writes tested code.', system_prompt_file: 'docs/conventions.md', max_retries: 2 },
 }
 
 function trustedProjects() {

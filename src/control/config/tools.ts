@@ -44,6 +44,11 @@ export function isMcpName(name: string): boolean {
   return name.startsWith('mcp__')
 }
 
+/** Whether a name or a pattern can mean tools of servers: what stands before the first * decides. */
+export function mayNameServerTools(name: string): boolean {
+  return isMcpName(name) || (name.includes('*') && 'mcp__'.startsWith(name.slice(0, name.indexOf('*'))))
+}
+
 /** A tool's own name for a name, an alias or a pattern such as `git_*`. */
 export function readTool(
   name: string,

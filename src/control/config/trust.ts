@@ -6,6 +6,7 @@ import { isWithin, machinePath } from './paths.js'
 import type { ResolvedConfig } from './resolve.js'
 import type { Config } from './schema.js'
 import type { Places } from './surroundings.js'
+import { delegationRefusals } from './trust-delegation.js'
 
 /** Whether the person has listed the project's folder. A folder above it does not count: it may hold strangers' too. */
 export function isTrusted(user: Config, places: Places): boolean {
@@ -14,8 +15,9 @@ export function isTrusted(user: Config, places: Places): boolean {
 
 /**
  * What a project's file says that it may not say. It may come from a stranger, with the repository, so unless it is
- * trusted it can only narrow what holds without it: a wider mode or network, a larger budget, limit or timeout, further allow rules, no sandbox,
- * answers written beforehand, a place to send requests to and a place to write outside the folder are refused.
+ * trusted it can only narrow what holds without it: a wider mode or network, a larger budget, limit or timeout, further
+ * allow rules, no sandbox, more or freer sub-agents, answers written beforehand, a place to send requests to and a place
+ * to write outside the folder are refused.
  */
 export function trustFaults(
   project: Config,
@@ -68,6 +70,9 @@ export function trustFaults(
   }
   for (const { path, from, to } of raised(project, without)) {
     refuse(path, `a project's file cannot raise ${path.at(-1)} from ${from} to ${to}: ${remedy}`)
+  }
+  for (const { path, what } of delegationRefusals(project, user, without)) {
+    refuse(path, `a project's file cannot ${what}: ${remedy}`)
   }
   for (const [name, provider] of Object.entries(project.providers ?? {})) {
     const reason = providerFault(provider, user.providers !== undefined && Object.hasOwn(user.providers, name))

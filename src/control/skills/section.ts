@@ -1,3 +1,5 @@
+import { escapeXml } from '../escape.js'
+
 /** What the system prompt says about skills: a line for each, in the order of their names. Nothing where there is none. */
 export function skillsSection(skills: readonly { name: string; description: string }[]): string {
   if (skills.length === 0) return ''
@@ -10,10 +12,4 @@ export function skillsSection(skills: readonly { name: string; description: stri
     ...lines,
     '</skills>',
   ].join('\n')
-}
-
-const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
-
-function escapeXml(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => ESCAPES[char] as string).replace(/\s+/g, ' ')
 }

@@ -72,6 +72,7 @@ export class Fences {
       protected: [...found.protected, ...found.read_only, ...this.#codeIn(fence.root)],
       held: held.map(({ path }) => path),
       hidden: found.hidden,
+      shown: found.shown,
       sockets: listeningSockets(),
       forbids_namespaces: bwrap.forbids_namespaces,
     }
@@ -122,8 +123,8 @@ export class Fences {
 }
 
 /** What decides about the mounts. The names that are held are free in one survey and not in the other. */
-function mounted({ readable, writable, protected: shielded, read_only, hidden }: Survey): string {
-  return JSON.stringify([readable, writable, shielded, read_only, hidden])
+function mounted({ readable, writable, protected: shielded, read_only, hidden, shown }: Survey): string {
+  return JSON.stringify([readable, writable, shielded, read_only, hidden, shown])
 }
 
 function refuse(reason: string): { ok: false; message: string } {

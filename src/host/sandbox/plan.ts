@@ -23,6 +23,8 @@ export type View = {
   /** Such names that are not taken, each held by an empty folder while the command runs. */
   held: readonly string[]
   hidden: readonly Covered[]
+  /** Folders that are seen although they are in one that is hidden. */
+  shown: readonly string[]
   sockets: readonly string[]
   /** Whether this bubblewrap can forbid user namespaces inside. */
   forbids_namespaces: boolean
@@ -76,6 +78,7 @@ export function planMounts(fence: Fence, view: View): { outside: Mount[]; inside
     ...shielded.map((path) => own(path, false)),
     ...view.held.map((path) => empty(path, false)),
     ...top.map((path) => cover(covered.find((one) => one.path === path) as Covered)),
+    ...view.shown.filter((path) => top.some((at) => at !== path && isInside(at, path))).map((path) => own(path, false)),
     ...view.hidden.filter(({ path }) => visibleOutside(path)).map(cover),
   ]
   return { outside, inside }

@@ -26,6 +26,8 @@ export type Survey = {
   /** Names of both that are not taken. */
   free: string[]
   hidden: Covered[]
+  /** Folders that are seen although they are in one that is hidden. */
+  shown: string[]
 }
 
 function lookFor(fence: Fence): Look<Tag> {
@@ -124,6 +126,7 @@ export function survey(fence: Fence, walked: Walked<Tag> & { ok: true }): Survey
         return path === null || path === '.' ? [] : coverOf(at(path))
       }),
     ],
+    shown: (fence.shown ?? []).map(at).filter(isReal),
   }
 }
 

@@ -44,9 +44,14 @@ export function expectedText(memory: AgentMemory, workspace_root: string, unsure
   switch (last?.role) {
     case 'tool':
       return last.results.map(ofResult).join('\n')
-    case 'user':
+    case 'user': {
+      // A sub-agent's task is its parent's, and may have results of others in it.
+      const given = memory.messages.length === 1
+      if (given && memory.contract.parent.agent_id === null) return last.content
       // A summary has, when it is played, a note of the scripted model's after it.
-      return memory.messages.length === 1 ? last.content : `${last.content.replace(summaryNotes, '')}${ANYTHING}`
+      const told = shortened(here(last.content.replace(summaryNotes, '')), withoutFleeting)
+      return given ? told : `${told}${ANYTHING}`
+    }
     default:
       return ANYTHING
   }

@@ -2,7 +2,7 @@ import type { ModelRequest, Purpose } from '../../domain/index.js'
 import type { Caller } from '../model.js'
 import { lastText, mismatch } from './matching.js'
 import { after, formatPath, lastStep, type Path, stepAt } from './position.js'
-import { type ListName, listOf, type Script, type Step } from './script.js'
+import { keyFor, type ListName, listOf, type Script, type Step } from './script.js'
 import type { UseLog } from './uses.js'
 
 /** What is known of a script besides its text: what it was used for so far. */
@@ -24,15 +24,15 @@ const MAX_SHOWN = 160
 /** The step that answers a request: the one after the last that its conversation has seen, past what already failed. */
 export function findStep(playing: Playing, request: ModelRequest, caller: Caller): Found {
   const { name, script, uses, failures } = playing
-  const { agent_id, run_id, purpose, attempt } = caller
+  const { agent_id, run_id, purpose, attempt, agent_attempt = 1 } = caller
   const list = LIST_OF[purpose]
   const told = lastText(request.messages)
-  const agent = `script ${name}, agent ${agent_id}`
+  const agent = `script ${name}, agent ${agent_id}${agent_attempt > 1 ? `, attempt ${agent_attempt}` : ''}`
   const whereIs = (path: Path) => `${agent}, ${list === 'steps' ? '' : `${list} `}step ${formatPath(path)}`
   const wrong = (what: string): Found => ({ ok: false, message: `${what}; what came: ${shown(told)}` })
 
-  const key = script.agents[agent_id] ? agent_id : '*'
-  if (!script.agents[key]) {
+  const key = keyFor(script, agent_id, agent_attempt)
+  if (key === null) {
     return wrong(`${agent}: not in the script, which has ${Object.keys(script.agents).join(', ') || 'none'}`)
   }
   const steps = listOf(script, key, list)
@@ -41,7 +41,7 @@ export function findStep(playing: Playing, request: ModelRequest, caller: Caller
   const seen = lastStep(request.messages, { script: name, agent: agent_id, list })
   if (seen) uses.used(key, list, seen)
   let path: Path | null = seen ? after(steps, seen) : [1]
-  const place = `${run_id} ${agent_id} ${list} ${path ? formatPath(path) : 'end'}`
+  const place = `${run_id} ${agent_id} ${agent_attempt} ${list} ${path ? formatPath(path) : 'end'}`
   let failed = Math.max(attempt - 1, failures.get(place) ?? 0)
 
   while (path) {

@@ -29,14 +29,16 @@ export function scriptOf(events: Iterable<AgentEvent>): Script {
     agents.set(event.agent_id, agent)
     agent.take(event)
   }
-  const recorded = [...agents].map(([id, agent]) => [id, agent.recorded()] as const)
+  const said = [...agents].flatMap(([id, agent]) => agent.recorded(id))
   const windows = [...agents.values()].map((agent) => agent.window() ?? 0)
   const window = Math.max(0, ...windows)
-  return { ...(window > 0 ? { window } : {}), agents: Object.fromEntries(recorded) }
+  return { ...(window > 0 ? { window } : {}), agents: Object.fromEntries(said) }
 }
 
 function recordAgent(workspaceRoot: () => string) {
-  const lists: Lists = { steps: [], report: [], summary: [] }
+  let lists = noLists()
+  /** By attempt. Each begins the conversation anew, so each has lists of its own. */
+  const attempts = new Map([[1, lists]])
   /** Calls that were interrupted: what came of them was an accident. */
   const unsure = new Set<string>()
   let memory: AgentMemory | null = null
@@ -44,7 +46,10 @@ function recordAgent(workspaceRoot: () => string) {
 
   return {
     take(event: AgentEvent): void {
-      if (event.type === 'model.requested' && memory) {
+      if (event.type === 'agent.subagent_attempt') {
+        lists = attempts.get(event.data.attempt) ?? noLists()
+        attempts.set(event.data.attempt, lists)
+      } else if (event.type === 'model.requested' && memory) {
         const { purpose, attempt } = event.data
         // What the first attempt was told need not be said again for the next.
         const again = attempt > 1 && lists[LIST_OF[purpose]].at(-1)?.fail !== undefined
@@ -62,12 +67,17 @@ function recordAgent(workspaceRoot: () => string) {
     },
     /** What compaction went by. */
     window: () => memory?.contract.execution.budget.context_tokens ?? null,
-    recorded: (): Script['agents'][string] => ({
-      steps: lists.steps,
-      ...(lists.report.length > 0 ? { report: lists.report } : {}),
-      ...(lists.summary.length > 0 ? { summary: lists.summary } : {}),
-    }),
+    recorded: (id: string) =>
+      [...attempts].map(([attempt, said]) => [attempt === 1 ? id : `${id}#${attempt}`, recorded(said)] as const),
   }
+}
+
+function noLists(): Lists {
+  return { steps: [], report: [], summary: [] }
+}
+
+function recorded({ steps, report, summary }: Lists): Script['agents'][string] {
+  return { steps, ...(report.length > 0 ? { report } : {}), ...(summary.length > 0 ? { summary } : {}) }
 }
 
 /** Null for what did not come from the model: the process was stopped, or somebody stopped the run. */

@@ -111,11 +111,21 @@ const agentSchema = z.union([
   }),
 ])
 
+/** An agent's id or the beginning of it with a star, and which attempt of the agent where it is for that one alone. */
+const KEY = /^(?:[^*#]+\*?|\*)(?:#[1-9]\d*)?$/
+
+const agentsSchema = z.record(z.string(), agentSchema).superRefine((agents, context) => {
+  for (const key of Object.keys(agents)) {
+    if (KEY.test(key)) continue
+    const message = 'an agent is an id (a1), the beginning of ids (a*) or *, with #2 after it for its second attempt'
+    context.addIssue({ code: 'custom', path: [key], message })
+  }
+})
+
 export const scriptSchema = z.strictObject({
   /** Tokens the model says it takes. */
   window: z.int().positive().optional(),
-  /** By agent id; `*` is for every other agent. */
-  agents: z.record(z.string(), agentSchema),
+  agents: agentsSchema,
 })
 export type Script = z.infer<typeof scriptSchema>
 
@@ -127,6 +137,20 @@ export function listOf(script: Script, key: string, list: ListName): Step[] | nu
   if (!agent) return null
   if (Array.isArray(agent)) return list === 'steps' ? agent : null
   return agent[list] ?? null
+}
+
+/**
+ * The key of a script that is for this attempt of an agent: of those for the attempt, else of those for any, the one
+ * that says most of the id.
+ */
+export function keyFor(script: Script, agent_id: string, attempt: number): string | null {
+  const starred = Array.from(
+    { length: agent_id.length + 1 },
+    (_, cut) => `${agent_id.slice(0, agent_id.length - cut)}*`,
+  )
+  const ids = [agent_id, ...starred]
+  const keys = [...ids.map((id) => `${id}#${attempt}`), ...ids]
+  return keys.find((key) => Object.hasOwn(script.agents, key)) ?? null
 }
 
 function isRegex(text: string): boolean {

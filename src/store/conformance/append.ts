@@ -158,9 +158,7 @@ export function appendSuite(open: Open): void {
       await expect(store.append(homeless)).rejects.toThrow('Run run does not exist')
       expect(await store.lease('run', 'root')).toBeNull()
       await begin(store, 'run')
-      await expect(store.append(next(2, { blobs, events: [called('c'), started()] }))).rejects.toThrow(
-        'started already',
-      )
+      await expect(store.append(next(2, { blobs, events: [called('c'), started()] }))).rejects.toThrow('exists already')
       expect(await store.append(next(1, { blobs }))).toMatchObject({ ok: false })
       expect(await store.blob(blobDigest(bytes))).toBeNull()
       expect(await store.read({ run_id: 'run' })).toHaveLength(2)

@@ -1,4 +1,4 @@
-import type { Contract, EventData, EventType, NewEvent, Outcome, StoredEvent } from '../../domain/index.js'
+import type { AgentResult, Contract, EventData, EventType, NewEvent, Outcome, StoredEvent } from '../../domain/index.js'
 import type { Append, AppendResult, Store } from '../store.js'
 
 /** What a suite gets to work with: an empty store. */
@@ -10,7 +10,7 @@ export type Subject = {
   close: () => Promise<void>
 }
 
-const AT = 1_700_000_000_000
+export const AT = 1_700_000_000_000
 
 function event<T extends EventType>(type: T, data: EventData<T>, at = AT): NewEvent {
   return { type, version: 1, at, data } as NewEvent
@@ -61,10 +61,59 @@ export function finished(call_id: string, content = 'slates', at = AT): NewEvent
   return event('tool.finished', { call_id, tool: 'read_file', status: 'ok', content, ...seen }, at)
 }
 
-export function agentFinished(text: string, outcome: Outcome = 'completed', at = AT): NewEvent {
+export function result(more: Partial<AgentResult> = {}): AgentResult {
   const usage = { input_tokens: 0, output_tokens: 0, cached_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 }
   const spent = { turns: 1, tool_calls: 1, usage, cost_usd: 0.25, files_read: [], files_changed: [], duration_ms: 9 }
-  return event('agent.finished', { result: { outcome, cause: null, reason: null, text, ...spent } }, at)
+  return { outcome: 'completed', cause: null, reason: null, text: '', ...spent, ...more }
+}
+
+export function agentFinished(text: string, outcome: Outcome = 'completed', at = AT): NewEvent {
+  return event('agent.finished', { result: result({ outcome, text }) }, at)
+}
+
+/** What the events about one sub-agent have in common. */
+export type SubAgent = { sub_agent_id: string; step_idx: number; contract: Contract }
+
+/** The child of a number, counted from 1, of the root or of another agent. */
+export function subAgent(number: number, parent: SubAgent | null = null): SubAgent {
+  const step_idx = number - 1
+  const agent_id = parent?.sub_agent_id ?? 'root'
+  const depth = (parent?.contract.parent.depth ?? 0) + 1
+  const sub_agent_id = parent ? `${agent_id}.${number}` : `a${number}`
+  return { sub_agent_id, step_idx, contract: contract({ agent_id, depth, step_idx }) }
+}
+
+export function subAgentCreated(sub: SubAgent, at = AT): NewEvent {
+  const asked = { call_id: 'c', index: sub.step_idx, task: 'Mend a slate', cache_key: null }
+  return event('agent.subagent_created', { ...sub, ...asked }, at)
+}
+
+export function subAgentStarted(sub: SubAgent, at = AT): NewEvent {
+  return event('agent.subagent_started', { ...sub, task: 'Mend a slate' }, at)
+}
+
+export function subAgentWaits({ sub_agent_id, step_idx }: SubAgent, result: AgentResult, at = AT): NewEvent {
+  return event('agent.subagent_waiting_for_merge', { sub_agent_id, step_idx, result }, at)
+}
+
+export function subAgentFailed({ sub_agent_id, step_idx }: SubAgent, result: AgentResult, at = AT): NewEvent {
+  return event('agent.subagent_failed', { sub_agent_id, step_idx, result }, at)
+}
+
+export function subAgentClosed({ sub_agent_id, step_idx }: SubAgent, result: AgentResult, at = AT): NewEvent {
+  const final_status = result.outcome === 'completed' ? 'completed' : 'failed'
+  const used = { total_tokens: 500, cost_usd: 5, sub_agents: 1 }
+  return event(
+    'agent.subagent_closed',
+    { sub_agent_id, step_idx, final_status, close_reason: 'joined', result, used },
+    at,
+  )
+}
+
+export function subAgentReused({ sub_agent_id, step_idx }: SubAgent, result: AgentResult, at = AT): NewEvent {
+  const asked = { call_id: 'c', index: 0, title: 'Slate', cache_key: 'k' }
+  const from = { run_id: 'earlier', agent_id: 'a1' }
+  return event('agent.subagent_reused', { sub_agent_id, step_idx, ...asked, from, result }, at)
 }
 
 export function closed(outcome: Outcome = 'completed', text = '', at = AT): NewEvent {

@@ -1,12 +1,12 @@
 import { type AgentRow, project, type RunRow, type StoredEvent } from '../../domain/index.js'
-import { addToAgent, addToRun, applyToAgent, applyToRun, newAgentDelta, newRunDelta } from '../deltas.js'
+import { type AgentDeltas, addToAgents, addToRun, applyToAgent, applyToRun, newRunDelta } from '../deltas.js'
 import { eventDigest } from '../digest.js'
 import { agentExists, assertSound, noRun, refusal, runExists } from '../refusals.js'
 import { type EventRow, eventOf } from '../rows.js'
 import type { Append, AppendResult, Lease, Store, Tampering } from '../store.js'
 import { findTampering } from '../verify.js'
 
-type Stream = Lease & { seq: number; digest: string }
+type Stream = Lease & { seq: number; digest: string; rows: EventRow[] }
 
 /** Everything of one run. Events exist before a row does only while it is being rebuilt. */
 class Run {
@@ -32,14 +32,12 @@ export class MemoryLog {
     this.#runs.set(batch.run_id, run)
     const last = rows.at(-1)
     const seq = last?.seq ?? batch.expected_seq
-    run.streams.set(batch.agent_id, {
-      ...(stream ?? this.#claim(batch)),
-      seq,
-      digest: last?.digest ?? stream?.digest ?? '',
-    })
+    const written = stream ?? { ...this.#claim(batch), seq: 0, digest: '', rows: [] }
+    written.rows.push(...rows)
+    run.streams.set(batch.agent_id, { ...written, seq, digest: last?.digest ?? written.digest })
     run.events.push(...rows)
     run.row = projected.run
-    if (projected.agent) run.agents.set(batch.agent_id, projected.agent)
+    for (const agent of projected.agents) run.agents.set(agent.agent_id, agent)
     for (const { digest, bytes } of batch.blobs ?? []) {
       if (!this.#blobs.has(digest)) this.#blobs.set(digest, bytes.slice())
     }
@@ -47,9 +45,12 @@ export class MemoryLog {
   }
 
   events({ run_id, agent_id, after = 0, limit }: Parameters<Store['read']>[0]): StoredEvent[] {
-    const rows = this.#runs.get(run_id)?.events.slice(after) ?? []
-    const wanted = agent_id === undefined ? rows : rows.filter((row) => row.agent_id === agent_id)
-    return wanted.slice(0, limit).map(eventOf)
+    const run = this.#runs.get(run_id)
+    const rows =
+      agent_id === undefined
+        ? run?.events.slice(after)
+        : run?.streams.get(agent_id)?.rows.filter((row) => row.position > after)
+    return (rows ?? []).slice(0, limit).map(eventOf)
   }
 
   blob(digest: string): Uint8Array | null {
@@ -81,7 +82,7 @@ export class MemoryLog {
       for (const row of run.events) {
         const projected = projectOnto(run, run_id, row.agent_id, [eventOf(row)])
         run.row = projected.run
-        if (projected.agent) run.agents.set(row.agent_id, projected.agent)
+        for (const agent of projected.agents) run.agents.set(agent.agent_id, agent)
       }
     }
   }
@@ -94,8 +95,8 @@ export class MemoryLog {
   lend(lease: Lease): void {
     const run = this.#runs.get(lease.run_id) ?? new Run()
     this.#runs.set(lease.run_id, run)
-    const { seq, digest } = run.streams.get(lease.agent_id) ?? { seq: 0, digest: '' }
-    run.streams.set(lease.agent_id, { ...lease, seq, digest })
+    const { seq, digest, rows } = run.streams.get(lease.agent_id) ?? { seq: 0, digest: '', rows: [] }
+    run.streams.set(lease.agent_id, { ...lease, seq, digest, rows })
   }
 
   #claim({ run_id, agent_id, claim }: Append): Lease {
@@ -122,20 +123,21 @@ function draft(batch: Append, run: Run, stream: Stream | undefined) {
   const rows = stored.map((event): EventRow => ({ ...event, data: JSON.stringify(event.data) }))
   const projected = projectOnto(run, run_id, agent_id, events)
   if (events.length > 0 && !projected.run) throw noRun(run_id)
-  if (run.agents.has(agent_id) && events.some(({ type }) => type === 'agent.started')) throw agentExists(batch)
   return { projected, rows, stored }
 }
 
-function projectOnto(run: Run, run_id: string, agent_id: string, events: Append['events']) {
+function projectOnto(run: Run, run_id: string, writer: string, events: Append['events']) {
   const runDelta = newRunDelta()
-  const agentDelta = newAgentDelta()
+  const agentDeltas: AgentDeltas = new Map()
   for (const event of events) {
-    const projection = project(event)
+    const projection = project(event, writer)
     addToRun(runDelta, projection, event.at)
-    addToAgent(agentDelta, projection, event.at)
+    addToAgents(agentDeltas, projection, event.at)
   }
-  return {
-    run: applyToRun(run_id, run.row, runDelta),
-    agent: applyToAgent({ run_id, agent_id }, run.agents.get(agent_id) ?? null, agentDelta),
-  }
+  const agents = [...agentDeltas].flatMap(([agent_id, delta]) => {
+    const row = run.agents.get(agent_id) ?? null
+    if (row && delta.created) throw agentExists(run_id, agent_id)
+    return applyToAgent({ run_id, agent_id }, row, delta) ?? []
+  })
+  return { run: applyToRun(run_id, run.row, runDelta), agents }
 }

@@ -1,7 +1,7 @@
 import { type NewEvent, type Projection, project, type StoredEvent } from '../../domain/index.js'
-import { addToAgent, addToRun, newAgentDelta, newRunDelta, type RunDelta } from '../deltas.js'
+import { type AgentDeltas, addToAgents, addToRun, newRunDelta, type RunDelta } from '../deltas.js'
 import { eventDigest } from '../digest.js'
-import { agentExists, assertSound, refusal, runExists } from '../refusals.js'
+import { assertSound, refusal, runExists } from '../refusals.js'
 import type { Append, AppendResult } from '../store.js'
 import { type Database, first } from './database.js'
 import type { ProjectionTables } from './projections.js'
@@ -91,7 +91,7 @@ class AppendJob implements Job<Group> {
     this.#entries = batch.events.map((event) => ({
       event,
       text: JSON.stringify(event.data),
-      projection: project(event),
+      projection: project(event, batch.agent_id),
       digest: '',
     }))
   }
@@ -126,7 +126,7 @@ class AppendJob implements Job<Group> {
         run.last_position += 1
         events.push(this.#insert(entry, batch.expected_seq + events.length + 1, run.last_position))
       }
-      this.#writeAgent()
+      this.#writeAgents()
     }
     appends.insertBlobs(batch)
     this.#result = { ok: true, events }
@@ -167,12 +167,11 @@ class AppendJob implements Job<Group> {
     return { type, version, at, data, run_id, agent_id, seq, position, digest } as StoredEvent
   }
 
-  #writeAgent(): void {
-    const delta = newAgentDelta()
-    for (const { event, projection } of this.#entries) addToAgent(delta, projection, event.at)
-    const { tables } = this.appends
-    if (delta.created && tables.hasAgent(this.batch)) throw agentExists(this.batch)
-    if (delta.touched) tables.writeAgent(this.batch, delta)
+  #writeAgents(): void {
+    const deltas: AgentDeltas = new Map()
+    for (const { event, projection } of this.#entries) addToAgents(deltas, projection, event.at)
+    const { appends, batch } = this
+    for (const [agent_id, delta] of deltas) appends.tables.writeAgent({ run_id: batch.run_id, agent_id }, delta)
   }
 }
 

@@ -5,9 +5,10 @@ const COLUMNS = 'run_id, position, agent_id, seq, type, version, at, data, diges
 
 export const EVENTS_OF_RUN = `SELECT ${COLUMNS} FROM events WHERE run_id = ? AND position > ? ORDER BY position LIMIT ?`
 
-// Within a stream the order of seq is that of position, and it has the index.
+// Within a stream the order of seq is that of position, and it has the index. Without the plus SQLite would choose the
+// index of position and look at the events of every agent of the run.
 export const EVENTS_OF_AGENT = `SELECT ${COLUMNS} FROM events
-  WHERE run_id = ? AND agent_id = ? AND position > ? ORDER BY seq LIMIT ?`
+  WHERE run_id = ? AND agent_id = ? AND +position > ? ORDER BY seq LIMIT ?`
 
 const PAGE = 500
 

@@ -1,15 +1,15 @@
 import { type AgentRow, NO_COUNTS, project, type RunRow } from '../../domain/index.js'
 import {
   type AgentDelta,
-  addToAgent,
+  type AgentDeltas,
+  addToAgents,
   addToRun,
   applyToAgent,
   applyToRun,
-  newAgentDelta,
   newRunDelta,
   type RunDelta,
 } from '../deltas.js'
-import { noRun } from '../refusals.js'
+import { agentExists, noRun } from '../refusals.js'
 import { eventOf } from '../rows.js'
 import { all, type Database, first, type Value } from './database.js'
 import { EVENTS_OF_RUN, eventRows } from './events.js'
@@ -57,10 +57,6 @@ export class ProjectionTables {
     return first(this.#statements.hasRun, run_id) !== undefined
   }
 
-  hasAgent({ run_id, agent_id }: { run_id: string; agent_id: string }): boolean {
-    return first(this.#statements.hasAgent, run_id, agent_id) !== undefined
-  }
-
   /** Answers with the run's last position after the events. */
   writeRun(run_id: string, delta: RunDelta): number {
     const row = delta.created ? applyToRun(run_id, null, delta) : null
@@ -81,10 +77,12 @@ export class ProjectionTables {
     return moved.last_position
   }
 
+  /** Throws where a new row is there already. */
   writeAgent({ run_id, agent_id }: { run_id: string; agent_id: string }, delta: AgentDelta): void {
     const row = delta.created ? applyToAgent({ run_id, agent_id }, null, delta) : null
     if (row) {
-      this.#statements.insertAgent.run(valuesOf(AGENT_COLUMNS, row))
+      const { changes } = this.#statements.insertAgent.run(valuesOf(AGENT_COLUMNS, row))
+      if (changes === 0) throw agentExists(run_id, agent_id)
       return
     }
     const { set, updated_at } = delta
@@ -102,16 +100,12 @@ export class ProjectionTables {
 
   #rebuildRun(run_id: string): void {
     const run = newRunDelta()
-    const agents = new Map<string, AgentDelta>()
+    const agents: AgentDeltas = new Map()
     for (const row of eventRows(this.#statements.events, run_id)) {
       const event = eventOf(row)
-      const projection = project(event)
-      const agent = agents.get(event.agent_id) ?? newAgentDelta()
-      // The rows come in the order of the starts, as appends write them.
-      if (projection.agent) agents.delete(event.agent_id)
-      agents.set(event.agent_id, agent)
+      const projection = project(event, event.agent_id)
       addToRun(run, projection, event.at)
-      addToAgent(agent, projection, event.at)
+      addToAgents(agents, projection, event.at)
     }
     if (run.created) this.writeRun(run_id, run)
     for (const [agent_id, delta] of agents) if (delta.created) this.writeAgent({ run_id, agent_id }, delta)
@@ -129,7 +123,6 @@ function prepare(database: Database) {
   const move = 'last_position = last_position + ?, updated_at = max(updated_at, ?)'
   return {
     hasRun: database.prepare('SELECT 1 FROM runs WHERE run_id = ?'),
-    hasAgent: database.prepare('SELECT 1 FROM sub_agents WHERE run_id = ? AND agent_id = ?'),
     insertRun: database.prepare(`INSERT INTO runs (${RUN_COLUMNS.join(', ')}) VALUES (${marks(RUN_COLUMNS)})`),
     moveRun: database.prepare(`UPDATE runs SET ${move} WHERE run_id = ? RETURNING last_position`),
     updateRun: database.prepare(
@@ -137,7 +130,7 @@ function prepare(database: Database) {
        text = coalesce(?, text), ${sums} WHERE run_id = ? RETURNING last_position`,
     ),
     insertAgent: database.prepare(
-      `INSERT INTO sub_agents (${AGENT_COLUMNS.join(', ')}) VALUES (${marks(AGENT_COLUMNS)})`,
+      `INSERT INTO sub_agents (${AGENT_COLUMNS.join(', ')}) VALUES (${marks(AGENT_COLUMNS)}) ON CONFLICT DO NOTHING`,
     ),
     updateAgent: database.prepare(
       `UPDATE sub_agents SET updated_at = max(updated_at, ?), state = coalesce(?, state),

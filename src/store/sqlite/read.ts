@@ -73,7 +73,7 @@ function prepare(database: Database) {
        ORDER BY created_at DESC, run_id DESC LIMIT ?4`,
     ),
     run: database.prepare(`SELECT ${runColumns} FROM runs WHERE run_id = ?`),
-    // In the order in which they started.
+    // In the order in which they were created.
     agents: database.prepare(`SELECT ${AGENT_COLUMNS.join(', ')} FROM sub_agents WHERE run_id = ? ORDER BY rowid`),
     heads: database.prepare('SELECT agent_id, seq, digest FROM streams WHERE run_id = ? ORDER BY agent_id'),
     dataVersion: database.prepare('PRAGMA data_version'),

@@ -1,5 +1,5 @@
 import type { Ajv, AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv'
-import { isObject } from '../parse.js'
+import { isDeeper, isObject } from '../parse.js'
 import { size } from '../text.js'
 import { createWithinTime } from './within-time.js'
 
@@ -82,11 +82,6 @@ function faultOf(schema: unknown): string | null {
   if (isDeeper(schema, MAX_DEPTH)) return `its schema is nested deeper than ${MAX_DEPTH} levels`
   const { length } = JSON.stringify(schema)
   return length > MAX_SCHEMA_CHARS ? `its schema is larger than ${size(MAX_SCHEMA_CHARS)}` : null
-}
-
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1))
 }
 
 /** Patterns are written for many languages; some that Unicode mode refuses are fine without it. */

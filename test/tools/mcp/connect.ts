@@ -77,6 +77,8 @@ export async function connect(servers: Record<string, McpServerSettings>, extra:
       time_left_ms: () => 60_000,
       mayRead: () => true,
       readOutput: async () => null,
+      call_id: 'c1',
+      delegation: null,
       askPerson: async () => null,
       onProgress: options.onProgress ?? (() => {}),
     }
@@ -96,6 +98,7 @@ export async function connect(servers: Record<string, McpServerSettings>, extra:
         can_spawn_children: false,
         max_delegation_depth: 0,
       },
+      depth: 0,
       context,
       now: () => Date.now(),
       grants: () => [],

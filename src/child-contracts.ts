@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import type { Watching } from './api.js'
+import { listProfiles } from './control/index.js'
+import {
+  type AgentMemory,
+  type Check,
+  type Contract,
+  chooseChildModel,
+  type DelegationRequest,
+  type DelegationSettings,
+  deriveContract,
+  left,
+  MIN_CHILD_TOKENS,
+  type NamedProfile,
+  type Parent,
+} from './domain/index.js'
+import { isFanOut } from './fan-out.js'
+import type { Preparation } from './preparation.js'
+import { type PreparedChild, priceToRead, type Reuse, taskMessage } from './runtime/index.js'
+import type { Store } from './store/index.js'
+import { builtinToolNames, createSchemaCompiler, judgeCommand } from './tools/index.js'
+
+/** What a parent keeps for its own next turn and report, besides what its last request measured. */
+const OWN_TURNS = 2
+const OWN_TOKENS = 2000
+
+/** Under this type the store has results that may be used again in their session. */
+const RESULTS = 'delegation_result'
+
+/** Makes the contracts of a run's sub-agents, with the prompts and the task that go with them. */
+export class ChildContracts {
+  constructor(
+    private readonly preparation: Preparation,
+    private readonly store: Store,
+    private readonly settings: DelegationSettings,
+    private readonly now: () => number,
+    private readonly session_id: string,
+  ) {}
+
+  get profiles(): { name: string; description: string }[] {
+    return listProfiles(this.settings.profiles)
+  }
+
+  async prepare(
+    parent: AgentMemory,
+    request: DelegationRequest,
+    child: { id: string; step_idx: number },
+    watching: Watching,
+  ): Promise<PreparedChild> {
+    const refused = (message: string): PreparedChild => ({ ok: false, message })
+    if (request.task.trim() === '') return refused('The task is empty: say what is to be done.')
+    const profile = this.#profile(request.profile)
+    if (profile instanceof Error) return refused(profile.message)
+    const choice = chooseChildModel(parent.contract, profile, request)
+    const resolved = await this.preparation.childModel(`${choice.provider}/${choice.model}`)
+    if (!resolved.ok) return refused(`Not spawned: ${resolved.message}`)
+    const place = await this.preparation.place(resolved.model, watching, null)
+    const derived = deriveContract({
+      ...{ parent: await this.#side(parent), child, profile, request, settings: this.settings },
+      model: {
+        ...choice,
+        window: resolved.model.window,
+        least_usd: priceToRead(resolved.model, MIN_CHILD_TOKENS),
+      },
+      known_tools: place.registry.names(),
+      nameable_tools: builtinToolNames(),
+      prompt_digest: '',
+    })
+    if (!derived.ok) return refused(derived.message)
+    const fault =
+      this.preparation.fault(derived.contract, place) ?? (await checksFault(request.checks, parent, place.sandboxed))
+    if (fault !== null) return refused(`Not spawned: ${fault}`)
+    const written = await this.preparation.prompts.child(derived.contract, place, profile?.profile ?? null, request)
+    if (!written.ok) return refused(`Not spawned: ${written.message}`)
+    const { stored } = written
+    const contract = { ...derived.contract, agent: { ...derived.contract.agent, prompt_digest: stored.digest } }
+    const task = taskMessage(request)
+    const caches = request.cache ?? profile?.profile.cache ?? false
+    const cache_key = caches ? cacheKey(contract, task) : null
+    const reuse = cache_key === null ? null : await this.#earlier(cache_key)
+    return { ok: true, contract, task, prompt: stored, cache_key, reuse }
+  }
+
+  /** Its result may be used again in this session. */
+  async keep(cache_key: string, reuse: Reuse): Promise<void> {
+    const id = `${this.session_id}:${cache_key}`
+    // Whoever was faster had the same to say.
+    await this.store.putRecord({ type: RESULTS, id, value: reuse, by: 'runtime', expected_version: 0 })
+  }
+
+  async #earlier(cache_key: string): Promise<Reuse | null> {
+    const record = await this.store.record(RESULTS, `${this.session_id}:${cache_key}`)
+    return (record?.value as Reuse | undefined) ?? null
+  }
+
+  #profile(name: string | undefined): NamedProfile | null | Error {
+    if (name === undefined || name === '') return null
+    const { profiles } = this.settings
+    const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined
+    if (profile) return { name, profile, digest: digestOf(profile) }
+    const names = this.profiles.map((one) => one.name)
+    return new Error(
+      names.length > 0
+        ? `Unknown profile "${name}". Profiles: ${names.join(', ')}.`
+        : `Unknown profile "${name}": no profiles are configured. Leave it out.`,
+    )
+  }
+
+  async #side(memory: AgentMemory): Promise<Parent> {
+    const { agent_id, contract, ledger, measured, at } = memory
+    // A program uses no tokens.
+    const own = isFanOut(contract) ? 0 : OWN_TURNS * ((measured?.tokens ?? 0) + OWN_TOKENS)
+    return {
+      agent_id,
+      contract,
+      left: {
+        total_tokens: left(ledger, 'total_tokens') - own,
+        cost_usd: left(ledger, 'cost_usd') - (await this.#price(contract, own)),
+        sub_agents: left(ledger, 'sub_agents'),
+        wall_ms: left(ledger, 'wall_ms') - Math.max(0, Math.round(this.now() - at)),
+      },
+    }
+  }
+
+  /** What an agent has to pay for so many tokens of its own. */
+  async #price({ model, execution }: Contract, tokens: number): Promise<number> {
+    if (execution.budget.cost_usd === null || tokens === 0) return 0
+    const resolved = await this.preparation.childModel(`${model.provider}/${model.model}`)
+    return resolved.ok ? priceToRead(resolved.model, tokens) : 0
+  }
+}
+
+/** A gate is set by the parent and run for it, so it may be nothing that the parent could not run without asking. */
+async function checksFault(
+  checks: readonly Check[] = [],
+  parent: AgentMemory,
+  sandboxed: boolean,
+): Promise<string | null> {
+  for (const check of checks) {
+    if (check.kind === 'schema') {
+      const compiled = (await createSchemaCompiler())(check.schema)
+      if (!compiled.ok) return `the schema cannot be used: ${compiled.message}`
+      continue
+    }
+    const verdict = await judgeCommand(parent.contract.permissions, check.command, sandboxed)
+    if (verdict.decision !== 'allow') {
+      return `the check "${check.command}" is not allowed without asking (${verdict.reason}). Leave it out, or run it yourself.`
+    }
+  }
+  return null
+}
+
+/** Names what a sub-agent would do: its task and contract, but for what only says where in the tree it is. */
+function cacheKey(contract: Contract, task: string): string {
+  const { permissions, model, execution, workspace, agent, step } = contract
+  const { wall_ms, total_tokens, cost_usd, sub_agents, ...own } = execution.budget
+  return digestOf([task, permissions, model, own, workspace, agent, step])
+}
+
+function digestOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex')
+}

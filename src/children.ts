@@ -1,0 +1,218 @@
+import { join } from 'node:path'
+import type { Watching } from './api.js'
+import type { ChildContracts } from './child-contracts.js'
+import {
+  type AgentMemory,
+  type AgentResult,
+  type Child,
+  type Contract,
+  type DelegationRequest,
+  foldAgent,
+  type NewEvent,
+  NO_USAGE,
+  type Prompt,
+  type Redactor,
+} from './domain/index.js'
+import { earlierChildren } from './earlier.js'
+import { LEASE_TTL_MS, type LocalEngine } from './engine/index.js'
+import type { Host } from './host/index.js'
+import type { Model } from './models/index.js'
+import type { Preparation } from './preparation.js'
+import { reportOf } from './report.js'
+import {
+  AbandonedError,
+  AgentLoop,
+  type AgentPlace,
+  type ChildEnd,
+  type ChildRun,
+  type Launcher,
+  loadMaterial,
+  type Material,
+  type PreparedChild,
+  Recorder,
+} from './runtime/index.js'
+import type { Lease, Store } from './store/index.js'
+
+/** How soon it is asked again whether a process that should be gone has let go of a sub-agent. */
+const HELD_MS = 200
+
+type ChildrenParts = {
+  cwd: string
+  host: Host
+  store: Store
+  engine: LocalEngine
+  preparation: Preparation
+  redactor: Redactor
+  contracts: ChildContracts
+  watching: Watching
+  /** Where their models come from. */
+  model: Preparation['childModel']
+}
+
+/** The sub-agents of one run, at every depth: where their contracts come from, and how they get to work. */
+export class RunChildren implements Launcher {
+  /** Prompts that this process made or read, by digest. Siblings share one. */
+  readonly #prompts = new Map<string, Prompt>()
+
+  constructor(private readonly parts: ChildrenParts) {}
+
+  get profiles() {
+    return this.parts.contracts.profiles
+  }
+
+  async prepare(
+    parent: AgentMemory,
+    request: DelegationRequest,
+    child: { id: string; step_idx: number },
+  ): Promise<PreparedChild> {
+    const prepared = await this.parts.contracts.prepare(parent, request, child, this.parts.watching)
+    if (prepared.ok) {
+      const { digest, bytes } = prepared.prompt
+      if (!this.#prompts.has(digest)) this.#prompts.set(digest, JSON.parse(Buffer.from(bytes).toString('utf8')))
+    }
+    return prepared
+  }
+
+  launch(parent: AgentMemory, child: Child, fresh: boolean): ChildRun {
+    const { run_id, agent_id } = parent
+    const contract = child.contract as Contract
+    return this.parts.engine.workOnChild<ChildEnd>({
+      run_id,
+      agent_id: child.id,
+      group: `${run_id}/${agent_id}`,
+      group_limit: parent.contract.execution.max_concurrent,
+      open: async (cancelled) => {
+        // What the parent knows to have failed before it began is not begun by a restart.
+        if (child.failed) return { done: notStarted(child.failed) }
+        const memory = fresh ? null : await this.#known(run_id, child.id)
+        if (memory?.result) return { done: endOf(memory, memory.result) }
+        if (memory) return this.#resume(memory)
+        if (cancelled) {
+          const reason = `cancelled by ${cancelled.by}: ${cancelled.reason}`
+          return { done: notStarted(unspent('cancelled', cancelled.by, reason)) }
+        }
+        return this.#start(run_id, child, contract)
+      },
+      done: (loop, result) => endOf(loop.memory, result),
+    })
+  }
+
+  async file(parent: AgentMemory, child: Child, result: AgentResult): Promise<void> {
+    const { run_id } = parent
+    const { cwd, host, contracts } = this.parts
+    const pattern = child.contract?.outputs.report_path_pattern
+    if (pattern) {
+      const path = pattern
+        .replaceAll('<run>', run_id)
+        .replaceAll('<agent>', child.id)
+        .replaceAll('<idx>', String(child.step_idx))
+      // The log has it all: a report that cannot be written is no reason to lose the work.
+      host.writeReport(join(cwd, path), reportOf(child, result))
+    }
+    if (child.cache_key !== null && result.outcome === 'completed') {
+      await contracts.keep(child.cache_key, { from: { run_id, agent_id: child.id }, result })
+    }
+  }
+
+  earlier(parent: AgentMemory, ids: readonly string[]): Promise<Child[]> {
+    return earlierChildren(this.parts.store, parent, ids)
+  }
+
+  async #known(run_id: string, agent_id: string): Promise<AgentMemory | null> {
+    return foldAgent(await this.parts.store.read({ run_id, agent_id }))
+  }
+
+  async #start(run_id: string, child: Child, contract: Contract) {
+    const { store, host } = this.parts
+    const model = await this.parts.model(modelName(contract))
+    if (!model.ok) return { done: notStarted(unspent('error', 'model', model.message)) }
+    const place = await this.#place(contract, model.model)
+    const fault = this.parts.preparation.fault(contract, place)
+    if (fault !== null) return { done: notStarted(unspent('policy_violation', 'contract', fault)) }
+    const { id: agent_id, step_idx, task } = child
+    const at = host.clock.now()
+    const named = { sub_agent_id: agent_id, step_idx }
+    const events: NewEvent[] = [
+      { type: 'agent.subagent_started', version: 1, at, data: { ...named, contract, task } },
+      { type: 'agent.subagent_attempt', version: 1, at, data: { ...named, attempt: 1, after: null } },
+    ]
+    const { owner } = host.identity
+    const claim = { owner, ttl_ms: LEASE_TTL_MS }
+    const written = await store.append({ run_id, agent_id, epoch: 1, expected_seq: 0, events, claim })
+    if (!written.ok) throw new AbandonedError(written.message)
+    const lease: Lease = { run_id, agent_id, owner, epoch: 1, expires_at: at + LEASE_TTL_MS }
+    return { lease, loop: await this.#loop(lease, foldAgent(written.events) as AgentMemory, place) }
+  }
+
+  async #resume(memory: AgentMemory) {
+    const { engine, preparation, host } = this.parts
+    const { run_id, agent_id, contract } = memory
+    const model = await this.parts.model(modelName(contract))
+    if (!model.ok) throw new AbandonedError(model.message)
+    let taken = await engine.take(run_id, agent_id)
+    while (!taken.ok) {
+      await host.clock.sleep(HELD_MS)
+      taken = await engine.take(run_id, agent_id)
+    }
+    const { lease } = taken
+    // What the log says now: its last owner may have written until a moment ago.
+    const latest = (await this.#known(run_id, agent_id)) as AgentMemory
+    if (latest.result) return { done: endOf(latest, latest.result) }
+    const place = await this.#place(contract, model.model)
+    const loop = await this.#loop(lease, latest, place)
+    const { request, calls } = latest
+    loop.recordResumed({
+      owner: lease.owner,
+      epoch: lease.epoch,
+      sandbox: await preparation.sandbox(),
+      notes: [],
+      interrupted_request: request?.request_id ?? null,
+      interrupted_calls: calls.filter((call) => call.intent && !call.result).map((call) => call.part.call_id),
+    })
+    // The machine may be another than the one that the contract was made on.
+    const fault = preparation.fault(contract, place)
+    if (fault !== null) loop.cancel('runtime', fault)
+    return { lease, loop }
+  }
+
+  #place(contract: Contract, model: Model): Promise<AgentPlace> {
+    const { person, ...unasked } = this.parts.watching
+    const asks = person && contract.permissions.can_ask_person
+    return this.parts.preparation.place(model, asks ? { ...unasked, person } : unasked, this)
+  }
+
+  async #loop(lease: Lease, memory: AgentMemory, place: AgentPlace): Promise<AgentLoop> {
+    const { store, host, redactor } = this.parts
+    const recorder = new Recorder(store, host.clock, lease, memory, redactor)
+    return new AgentLoop(place, recorder, await this.#material(memory))
+  }
+
+  async #material(memory: AgentMemory): Promise<Material> {
+    const { prompt_digest } = memory.contract.agent
+    const known = this.#prompts.get(prompt_digest)
+    if (known) return { prompt: known, history: [] }
+    const material = await loadMaterial(this.parts.store, memory)
+    this.#prompts.set(prompt_digest, material.prompt)
+    return material
+  }
+}
+
+function endOf({ ledger }: AgentMemory, result: AgentResult): ChildEnd {
+  const { total_tokens, cost_usd, sub_agents } = ledger.spent
+  return { result, used: { total_tokens, cost_usd, sub_agents }, started: true }
+}
+
+function notStarted(result: AgentResult): ChildEnd {
+  return { result, used: { total_tokens: 0, cost_usd: 0, sub_agents: 0 }, started: false }
+}
+
+function unspent(outcome: AgentResult['outcome'], cause: string, reason: string): AgentResult {
+  return {
+    ...{ outcome, cause, reason, text: '', turns: 0, tool_calls: 0, usage: NO_USAGE, cost_usd: 0 },
+    ...{ files_read: [], files_changed: [], duration_ms: 0 },
+  }
+}
+
+function modelName({ model }: Contract): string {
+  return `${model.provider}/${model.model}`
+}

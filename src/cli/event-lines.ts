@@ -1,0 +1,131 @@
+import { type Adjustment, type AgentResult, type StoredEvent, summarize } from '../index.js'
+import { duration, line, type Paint, plural } from './style.js'
+
+type LineOptions = {
+  paint: Paint
+  /** The run is worked on by another process. */
+  elsewhere: boolean
+  /** Of a sub-agent: its name stands before what it does. */
+  sub_agent: boolean
+}
+
+/** One event of a run as a line for a person; null for those that say nothing new. */
+export function eventLine(event: StoredEvent, options: LineOptions): string | null {
+  const delegation = delegationLine(event, options.paint)
+  if (delegation !== undefined) return delegation
+  const text = ownLine(event, options)
+  if (text === null || !options.sub_agent) return text
+  return text
+    .split('\n')
+    .map((each) => `${options.paint.dim(event.agent_id)} ${each.trimStart()}`)
+    .join('\n')
+}
+
+/** What an agent itself does. */
+function ownLine(event: StoredEvent, { paint, elsewhere, sub_agent }: LineOptions): string | null {
+  const { dim, red, green, yellow, cyan } = paint
+  switch (event.type) {
+    case 'tool.called':
+      return `${cyan('→')} ${event.data.tool} ${dim(line(event.data.summary))}`
+    case 'tool.finished': {
+      const { status, files_changed, duration_ms, content, tool } = event.data
+      // Between the lines of others it would not be clear which call it is.
+      const which = sub_agent ? `${tool} ` : ''
+      if (status !== 'ok') return `  ${red('✗')} ${which}${status}: ${line(firstLine(content))}`
+      if (files_changed.length > 0) return `  ${green('✓')} ${dim(`${which}changed ${line(files_changed.join(', '))}`)}`
+      return duration_ms > 1000 ? `  ${green('✓')} ${dim(`${which}${duration(duration_ms)}`)}` : null
+    }
+    case 'tool.refused':
+      return `${red('✗')} ${event.data.tool} ${line(event.data.summary)} ${red('refused')}: ${line(firstLine(event.data.content))}`
+    case 'run.created':
+      return degraded(event.data, paint)
+    case 'model.responded':
+      return event.data.fell_over.length > 0 ? dim(`  ${line(fellOver(event.data))}`) : null
+    case 'agent.resumed': {
+      const less = degraded(event.data, paint)
+      return `${yellow('!')} ${line(summarize(event))}${less === null ? '' : `\n${less}`}`
+    }
+    case 'permission.asked':
+      // At the terminal that asks, the question itself is what is seen.
+      return elsewhere ? `${yellow('?')} waits for a person: ${line(event.data.summary)}` : null
+    case 'model.requested':
+      return event.data.attempt > 1 ? dim(`  trying again, attempt ${event.data.attempt}`) : null
+    case 'agent.subagent_attempt':
+      return event.data.attempt > 1 ? `${yellow('!')} ${line(summarize(event))}` : null
+    case 'model.failed':
+    case 'context.masked':
+    case 'context.summarized':
+    case 'budget.exceeded':
+    case 'run.cancel_requested':
+    case 'agent.cancel_requested':
+      return `${yellow('!')} ${line(summarize(event))}`
+    case 'agent.results_delivered':
+      return dim(`  ${line(summarize(event))}`)
+    default:
+      return null
+  }
+}
+
+/** What a parent does with a sub-agent. undefined: it is about something else. */
+function delegationLine(event: StoredEvent, { cyan, dim, green, red, yellow }: Paint): string | null | undefined {
+  switch (event.type) {
+    case 'agent.subagent_created': {
+      const { sub_agent_id, contract } = event.data
+      const { agent, step, model, adjustments } = contract
+      const profile = agent.profile_id === null ? '' : `${line(agent.profile_id)}: `
+      const made = `${cyan('↳')} ${sub_agent_id} ${profile}${line(step.title)} ${dim(`(${model.provider}/${model.model})`)}`
+      const adjusted = adjustments.map((each) => `${yellow('!')} ${sub_agent_id}: ${line(adjustment(each))}`)
+      return [made, ...adjusted].join('\n')
+    }
+    case 'agent.subagent_reused': {
+      const { sub_agent_id, title, from } = event.data
+      const whose = `the result of ${from.agent_id} of run ${from.run_id} is used again`
+      return `${green('✓')} ${sub_agent_id} ${line(title)} ${dim(`· ${whose}`)}`
+    }
+    case 'agent.gate_checked': {
+      const { sub_agent_id, passed, what, detail, duration_ms } = event.data
+      if (passed)
+        return `${green('✓')} ${sub_agent_id} check passed: ${line(what)} ${dim(`· ${duration(duration_ms)}`)}`
+      return `${red('✗')} ${sub_agent_id} check failed: ${line(what)}: ${line(firstLine(detail))}`
+    }
+    case 'agent.subagent_closed': {
+      const { sub_agent_id, final_status, result } = event.data
+      const mark = final_status === 'completed' ? green('✓') : red('✗')
+      return `${mark} ${sub_agent_id} ${final_status}${ended(result, final_status)} ${dim(`· ${spent(result)}`)}`
+    }
+    default:
+      return undefined
+  }
+}
+
+function adjustment({ field, asked, given, reason }: Adjustment): string {
+  return `${field} from ${asked} to ${given}: ${reason}`
+}
+
+function ended({ outcome, reason }: AgentResult, final_status: string): string {
+  if (outcome === final_status) return ''
+  return reason === null ? `, ${outcome}` : `, ${outcome}: ${line(firstLine(reason))}`
+}
+
+function spent({ tool_calls, duration_ms, sub_agents = 0 }: AgentResult): string {
+  const figures = [plural(tool_calls, 'call'), ...(sub_agents > 0 ? [plural(sub_agents, 'sub-agent')] : [])]
+  return [...figures, duration(duration_ms)].join(' · ')
+}
+
+/** What there is less of than one might expect. */
+function degraded(
+  { sandbox, notes }: { sandbox: { kind: string; reason: string }; notes: string[] },
+  { yellow }: Paint,
+): string | null {
+  const said = [...(sandbox.kind === 'none' ? [sandbox.reason] : []), ...notes]
+  return said.length > 0 ? said.map((note) => `${yellow('!')} ${line(note)}`).join('\n') : null
+}
+
+function fellOver({ fell_over, answered_by }: Extract<StoredEvent, { type: 'model.responded' }>['data']): string {
+  return `${fell_over.map(({ model, code }) => `${model}: ${code}`).join('; ')}; ${answered_by} answered`
+}
+
+function firstLine(text: string): string {
+  const first = text.split('\n', 1)[0] as string
+  return first.length > 200 ? `${first.slice(0, 199)}…` : first
+}

@@ -1,0 +1,59 @@
+import type { AgentResult, EventData } from '../../index.js'
+import { cost, count, duration, line, type Paint, plural, printable } from '../style.js'
+import { card } from './card.js'
+import type { Dossier } from './dossier.js'
+
+/** Who it is and what it came to, under which contract. */
+export function agentHead(dossier: Dossier, run_id: string, paint: Paint): string[] {
+  const { id, title, result, close_reason } = dossier
+  const { bold, dim } = paint
+  const ended = result === null ? 'not ended yet' : result.outcome
+  const why = result?.reason || close_reason
+  return [
+    bold(`${id}: ${line(title)}`),
+    `${ended}${why ? `: ${line(why)}` : ''} ${dim(`· run ${run_id}`)}`,
+    ...(result ? [dim(figures(result))] : []),
+    '',
+    ...card(dossier, paint),
+    '',
+  ]
+}
+
+/** What its gates said, and the whole of what it reports. */
+export function agentTail({ gates, result }: Dossier, paint: Paint): string[] {
+  const { bold, dim } = paint
+  const lines = gates.flatMap((gate) => gateLines(gate, paint))
+  if (!result) return lines
+  const report = result.text.trim() === '' ? dim('It reports nothing.') : printable(result.text.trimEnd())
+  return [
+    ...lines,
+    ...(lines.length > 0 ? [''] : []),
+    bold('Report'),
+    report,
+    ...fileLines('read', result.files_read, paint),
+    ...fileLines('changed', result.files_changed, paint),
+  ]
+}
+
+function gateLines(
+  { passed, what, kind, detail, duration_ms }: EventData<'agent.gate_checked'>,
+  paint: Paint,
+): string[] {
+  const { green, red, dim } = paint
+  const said = printable(detail.trimEnd())
+  return [
+    `${passed ? green('✓') : red('✗')} ${kind} check ${passed ? 'passed' : 'failed'}: ${line(what)} ${dim(duration(duration_ms))}`,
+    ...(said === '' ? [] : said.split('\n').map((text) => dim(`    ${text}`))),
+  ]
+}
+
+function fileLines(what: string, files: readonly string[], { dim }: Paint): string[] {
+  return files.length > 0 ? [dim(`${what}: ${line(files.join(', '))}`)] : []
+}
+
+function figures(result: AgentResult): string {
+  const { usage, turns, tool_calls, cost_usd, duration_ms, sub_agents = 0 } = result
+  const tokens = `${count(usage.input_tokens)} tokens in (${count(usage.cached_tokens)} cached), ${count(usage.output_tokens)} out`
+  const below = sub_agents > 0 ? `, ${plural(sub_agents, 'sub-agent')} included` : ''
+  return `${plural(turns, 'turn')}, ${plural(tool_calls, 'tool call')}, ${tokens}, ${cost(cost_usd)}${below}, ${duration(duration_ms)}`
+}

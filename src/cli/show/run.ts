@@ -1,0 +1,45 @@
+import type { AgentRow, Contract, RunSummary } from '../../index.js'
+import { cost, count, duration, line, type Paint, plural, printable } from '../style.js'
+
+/** Above so many, the contracts of agents are on their own pages only. */
+const MAX_CONTRACTS = 20
+
+export function runHead(run: RunSummary, { bold, dim }: Paint): string[] {
+  const state = run.outcome ?? run.status
+  const tokens = `${count(run.input_tokens)} tokens in (${count(run.cached_tokens)} cached), ${count(run.output_tokens)} out`
+  return [
+    bold(printable(shortened(run.task))),
+    `${state} ${dim(`· run ${run.run_id} · session ${run.session_id} · ${new Date(run.created_at).toISOString()}`)}`,
+    dim(
+      `${plural(run.turns, 'turn')}, ${plural(run.tool_calls, 'tool call')}, ${tokens}, ${cost(run.cost_usd)}, ${duration(run.updated_at - run.created_at)}`,
+    ),
+  ]
+}
+
+export function contracts(run_id: string, agents: readonly AgentRow[], paint: Paint): string[] {
+  if (agents.length <= MAX_CONTRACTS) return agents.flatMap((agent) => contractLines(agent, paint))
+  const hint = `retinue show ${run_id} <agent> shows the contract of one`
+  return [paint.dim(`${plural(agents.length, 'agent')}, each under a contract of its own: ${hint}`)]
+}
+
+function contractLines(agent: AgentRow, { dim }: Paint): string[] {
+  const { permissions, execution, adjustments, model } = JSON.parse(agent.context_json) as Contract
+  const { budget } = execution
+  const tools = permissions.allowed_tools.join(' ') || 'none'
+  return [
+    dim(
+      `agent ${agent.agent_id}: ${agent.model} (chosen by ${model.source}), ${permissions.mode} mode, tools ${tools}`,
+    ),
+    dim(
+      `budget: ${plural(budget.turns, 'turn')}, ${plural(budget.tool_calls, 'tool call')}, ${count(budget.total_tokens ?? 0)} tokens, ${budget.cost_usd === null ? '' : `${cost(budget.cost_usd)}, `}${duration(budget.wall_ms)}`,
+    ),
+    ...adjustments.map((a) => dim(line(`adjusted: ${a.field} from ${a.asked} to ${a.given}: ${a.reason}`))),
+  ]
+}
+
+/** A task can be a book. --json has all of it. */
+function shortened(task: string): string {
+  const lines = task.trim().split('\n')
+  const head = lines.slice(0, 10).join('\n').slice(0, 1000)
+  return head.length < task.trim().length ? `${head} …` : head
+}

@@ -1,0 +1,46 @@
+import { emptyTree, growTree, type StoredEvent, standingOf, type TreeAgent, timeAtWork } from '../../index.js'
+import { cost, count, duration, line, type Paint, plural } from '../style.js'
+
+/** A title can be a sentence; its agent's own page has all of it. */
+const TITLE_CHARS = 60
+
+/** Every agent of a run below the one that asked for it: what it is, what became of it, and what it spent itself. */
+export function treeLines(events: readonly StoredEvent[], now: number, paint: Paint): string[] {
+  const { root } = events.reduce(growTree, emptyTree())
+  if (!root || root.children.length === 0) return []
+  const rows = below(root, 0).map(({ agent, depth }) => ({ agent, name: nameOf(agent, depth), state: stateOf(agent) }))
+  const widest = (texts: string[]) => texts.reduce((most, { length }) => Math.max(most, length), 0)
+  const names = widest(rows.map(({ name }) => name))
+  const states = widest(rows.map(({ state }) => state))
+  return rows.map(({ agent, name, state }) => {
+    const colour = { completed: paint.green, failed: paint.red, waiting: paint.dim, at_work: paint.yellow }
+    const shown = colour[standingOf(agent)](state.padEnd(states))
+    return `${name.padEnd(names)}  ${shown}  ${paint.dim(figuresOf(agent, now))}`
+  })
+}
+
+function below(agent: TreeAgent, depth: number): { agent: TreeAgent; depth: number }[] {
+  return [{ agent, depth }, ...agent.children.flatMap((child) => below(child, depth + 1))]
+}
+
+function nameOf({ id, profile, title }: TreeAgent, depth: number): string {
+  const whole = line(title.replace(/\s+/g, ' '))
+  const short = whole.length > TITLE_CHARS ? `${whole.slice(0, TITLE_CHARS - 1)}…` : whole
+  return `${'  '.repeat(depth)}${id} ${profile === null ? '' : `${profile}: `}${short}`
+}
+
+function stateOf({ outcome, state, reused_from }: TreeAgent): string {
+  return `${outcome ?? state}${reused_from ? ', an earlier result' : ''}`
+}
+
+function figuresOf(agent: TreeAgent, now: number): string {
+  const { tool_calls, refusals, tokens, cost_usd } = agent.own
+  return [
+    plural(tool_calls, 'call'),
+    ...(refusals > 0 ? [`${count(refusals)} refused`] : []),
+    plural(tokens, 'token'),
+    cost(cost_usd),
+    duration(timeAtWork(agent, now)),
+    ...(agent.attempt > 1 ? [`attempt ${agent.attempt}`] : []),
+  ].join(', ')
+}

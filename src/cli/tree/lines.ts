@@ -1,0 +1,192 @@
+import {
+  type Figures,
+  type RunTree,
+  standingOf,
+  type TreeAgent,
+  timeAtWork,
+  totalsOf,
+  waitsForPerson,
+} from '../../index.js'
+import { cost, line, type Paint, plural } from '../style.js'
+import { type Row, rowsOf } from './collapse.js'
+import { cut, cutStart, fill, fillStart, widthOf } from './width.js'
+import { doingWords } from './words.js'
+
+export type TreeView = {
+  columns: number
+  rows: number
+  now: number
+  paint: Paint
+  /** The last words of each agent's model. */
+  speech: ReadonlyMap<string, string>
+}
+
+/** Room that is left for what scrolls by above the tree. */
+const ABOVE = 4
+const GAP = 2
+
+/** A line before it is cut to the screen: who, what it does, and what it has spent. */
+type Cells = { left: string; doing: string; shorten: typeof cut; figures: string[]; row: Row }
+
+/** The tree as lines of a terminal: one for each agent or group, and one with totals. Never taller or wider than it. */
+export function treeLines(tree: RunTree, view: TreeView): string[] {
+  const height = Math.max(1, Math.min(view.rows - 1, Math.max(view.rows - ABOVE, 3)))
+  const cells = rowsOf(tree, height - 1).map((row) => cellsOf(row, view))
+  // The last column stays free: a terminal that has drawn there may already be on the next line.
+  const width = Math.max(1, view.columns - 1)
+  const kept = figuresThatFit(cells, width)
+  const figureWidths = kept.map((i) => Math.max(0, ...cells.map(({ figures }) => widthOf(figures[i] ?? ''))))
+  const right = figureWidths.reduce((sum, each) => sum + each + GAP, 0)
+  const room = Math.max(1, width - right)
+  const leftWidth = leftColumn(cells, room)
+  const lines = cells.map((cell) => {
+    const left = fill(cut(cell.left, leftWidth), leftWidth)
+    const doing = cell.shorten(cell.doing, room - leftWidth - GAP)
+    const figures = kept.map((i, k) => `  ${fillStart(cell.figures[i] ?? '', figureWidths[k] as number)}`).join('')
+    const middle = figures.trim() === '' ? doing : fill(doing, room - leftWidth - GAP)
+    return painted(cell, left, room - leftWidth > GAP ? `  ${middle}` : '', figures.trimEnd(), view.paint)
+  })
+  return [...lines, view.paint.dim(cut(totalsLine(tree, view.now), width))]
+}
+
+/** Who they are takes what it needs, as long as what they do has room; neither has more than it can use. */
+function leftColumn(cells: Cells[], room: number): number {
+  const widest = Math.max(1, ...cells.map(({ left }) => widthOf(left)))
+  const doing = Math.max(0, ...cells.map((cell) => widthOf(cell.doing)))
+  return Math.min(widest, Math.max(Math.floor(room / 2), room - doing - GAP))
+}
+
+/** Which figures are shown: on a narrow screen calls go first, time last. */
+function figuresThatFit(cells: Cells[], width: number): number[] {
+  for (let from = 0; from < 4; from++) {
+    const kept = [0, 1, 2, 3].slice(from)
+    const needed = kept.reduce((sum, i) => {
+      const widest = Math.max(0, ...cells.map(({ figures }) => widthOf(figures[i] ?? '')))
+      return sum + widest + GAP
+    }, 0)
+    if (needed <= width * 0.45) return kept
+  }
+  return []
+}
+
+function cellsOf(row: Row, view: TreeView): Cells {
+  return row.kind === 'agent' ? agentCells(row, view) : groupCells(row, view)
+}
+
+function agentCells(row: Extract<Row, { kind: 'agent' }>, { now, speech }: TreeView): Cells {
+  const { agent, guides, hidden } = row
+  const name = agent.profile === null ? agent.title : `${agent.profile}: ${agent.title}`
+  const more = hidden > 0 ? ` (+${hidden})` : ''
+  const spoken = (agent.request && speech.get(agent.id)?.trim()) || undefined
+  const time = agent.started_at === null ? '' : seconds(timeAtWork(agent, now))
+  return {
+    row,
+    left: `${guides}${markOf(agent)} ${agent.id}${more} ${flat(line(name))}`,
+    doing: flat(spoken === undefined ? doingWords(agent) : `“${line(spoken)}`),
+    // Of what is being said the end is what is new.
+    shorten: spoken === undefined ? cut : cutStart,
+    figures: [...figureCells(hidden > 0 ? agent.all : agent.own), time],
+  }
+}
+
+/** A tab has no width of its own. */
+function flat(text: string): string {
+  return text.replaceAll('\t', ' ')
+}
+
+const GROUP_WORDS = { completed: 'done', failed: 'failed', waiting: 'waiting for a slot', at_work: 'more at work' }
+const MARKS = { completed: '✓', failed: '✗', waiting: '○', at_work: '●' }
+
+function groupCells(row: Extract<Row, { kind: 'group' }>, { now }: TreeView): Cells {
+  const { agents, standing, guides } = row
+  const [first, last] = [agents[0] as TreeAgent, agents.at(-1) as TreeAgent]
+  const between = agents.length > 2 ? ' … ' : ', '
+  const sum = agents.map(({ all }) => all).reduce(addFigures)
+  const longest = Math.max(...agents.map((agent) => timeAtWork(agent, now)))
+  return {
+    row,
+    left: `${guides}${MARKS[standing]} ${agents.length} ${GROUP_WORDS[standing]} (${first.id}${between}${last.id})`,
+    doing: '',
+    shorten: cut,
+    figures: [...figureCells(sum), standing === 'waiting' ? '' : seconds(longest)],
+  }
+}
+
+function addFigures(a: Figures, b: Figures): Figures {
+  return {
+    turns: a.turns + b.turns,
+    tool_calls: a.tool_calls + b.tool_calls,
+    refusals: a.refusals + b.refusals,
+    tokens: a.tokens + b.tokens,
+    cost_usd: a.cost_usd === null || b.cost_usd === null ? null : a.cost_usd + b.cost_usd,
+  }
+}
+
+function figureCells({ tool_calls, tokens, cost_usd }: Figures): string[] {
+  return [
+    tool_calls === 0 ? '' : plural(tool_calls, 'call'),
+    tokens === 0 ? '' : `${short(tokens)} tokens`,
+    cost_usd === null ? '$?' : cost_usd === 0 ? '' : cost(cost_usd),
+  ]
+}
+
+function markOf(agent: TreeAgent): string {
+  const standing = standingOf(agent)
+  if (standing !== 'at_work') return MARKS[standing]
+  if (agent.state === 'waiting_for_merge') return '◆'
+  return waitsForPerson(agent) ? '?' : MARKS.at_work
+}
+
+/** The mark has the colour of the state, the rest is as quiet as it can be. */
+function painted(cell: Cells, left: string, doing: string, figures: string, paint: Paint): string {
+  const { row } = cell
+  const { guides } = row
+  const colour = colourOf(row, paint)
+  const failed = (row.kind === 'agent' ? standingOf(row.agent) : row.standing) === 'failed'
+  const mark = left.slice(guides.length, guides.length + 1)
+  const named = left.slice(guides.length + 1)
+  return (
+    paint.dim(left.slice(0, guides.length)) +
+    colour(mark) +
+    named +
+    (failed ? doing : paint.dim(doing)) +
+    paint.dim(figures)
+  )
+}
+
+function colourOf(row: Row, { red, green, yellow, cyan, dim }: Paint): (text: string) => string {
+  const standing = row.kind === 'agent' ? standingOf(row.agent) : row.standing
+  if (standing === 'at_work') return row.kind === 'agent' && waitsForPerson(row.agent) ? yellow : cyan
+  return { completed: green, failed: red, waiting: dim }[standing]
+}
+
+function totalsLine(tree: RunTree, now: number): string {
+  const { sub_agents, at_work, waiting, completed, failed, figures } = totalsOf(tree)
+  const counts = [
+    [at_work, 'at work'],
+    [waiting, 'waiting'],
+    [completed, 'done'],
+    [failed, 'failed'],
+  ] as const
+  const said = counts.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`)
+  const time = tree.root ? seconds(timeAtWork(tree.root, now)) : ''
+  return [
+    `${plural(sub_agents, 'sub-agent')}: ${said.join(', ')}`,
+    plural(figures.tool_calls, 'call'),
+    `${short(figures.tokens)} tokens`,
+    cost(figures.cost_usd),
+    time,
+  ].join(' · ')
+}
+
+function short(value: number): string {
+  if (value < 1000) return String(value)
+  if (value < 999_950) return `${(value / 1000).toFixed(1)}k`
+  return `${(value / 1_000_000).toFixed(1)}M`
+}
+
+/** Whole seconds: what changes faster would have the tree drawn for nothing. */
+function seconds(ms: number): string {
+  const s = Math.floor(ms / 1000)
+  return s < 60 ? `${s} s` : `${Math.floor(s / 60)} min ${String(s % 60).padStart(2, '0')} s`
+}

@@ -1,0 +1,61 @@
+import { type Doing, doingOf, type TreeAgent } from '../../index.js'
+import { line } from '../style.js'
+
+/** So many names are said before the rest is counted. */
+const NAMES = 3
+
+/** What an agent does or waits for, in words. */
+export function doingWords(agent: TreeAgent): string {
+  const words = plainWords(doingOf(agent), agent)
+  const again = agent.attempt > 1 && agent.state === 'running' ? `attempt ${agent.attempt}: ` : ''
+  return agent.cancelling && agent.state === 'running' ? `cancelling · ${words}` : `${again}${words}`
+}
+
+function plainWords(doing: Doing, agent: TreeAgent): string {
+  switch (doing.kind) {
+    case 'waiting_for_slot':
+      return 'waits for a slot'
+    case 'waiting_for_person':
+      return `waits for a person: ${line(doing.summary)}`
+    case 'waiting_for_agents':
+      return `waits for ${namesOf(doing.ids)}`
+    case 'using_tool':
+      return `${doing.tool} ${line(doing.summary)}${doing.others > 0 ? ` and ${doing.others} more` : ''}`
+    case 'asking_model':
+      return askingWords(doing)
+    case 'retrying':
+      return `${doing.code}, tries again${doing.not_before === null ? '' : ` at ${clockTime(doing.not_before)}`}`
+    case 'waiting_for_merge':
+      return 'waits to be joined'
+    case 'being_checked':
+      return `is checked: ${line(doing.what)}`
+    case 'thinking':
+      return ''
+    case 'ended':
+      return endWords(agent)
+  }
+}
+
+function askingWords({ purpose, attempt }: Extract<Doing, { kind: 'asking_model' }>): string {
+  const what = purpose === 'turn' ? 'asks the model' : `asks the model for a ${purpose}`
+  return attempt > 1 ? `${what}, attempt ${attempt}` : what
+}
+
+function endWords({ outcome, reason, reused_from, final_status }: TreeAgent): string {
+  if (reused_from) return `result of ${reused_from.agent_id} of run ${reused_from.run_id}`
+  if (outcome === null || (outcome === 'completed' && final_status !== 'failed')) return ''
+  return reason === null ? outcome : `${outcome}: ${line(reason)}`
+}
+
+function namesOf(ids: readonly string[]): string {
+  if (ids.length <= NAMES + 1) return listed(ids)
+  return `${ids.slice(0, NAMES).join(', ')} and ${ids.length - NAMES} more`
+}
+
+function listed(ids: readonly string[]): string {
+  return ids.length < 2 ? ids.join('') : `${ids.slice(0, -1).join(', ')} and ${ids.at(-1)}`
+}
+
+function clockTime(at: number): string {
+  return new Date(at).toTimeString().slice(0, 8)
+}

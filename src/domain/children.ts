@@ -1,0 +1,154 @@
+import { type Ledger, NOTHING_RESERVED, type Reservation, reserve, settle, spend } from './budget.js'
+import type { Contract } from './contract.js'
+import { type Corruption, CorruptLogError } from './corruption.js'
+import type { AgentEvent, EventData } from './events.js'
+import { addUsage, type Usage } from './messages.js'
+import type { AgentResult } from './result.js'
+import { union } from './union.js'
+
+/** One sub-agent as its parent's own stream knows it. */
+export type Child = {
+  id: string
+  step_idx: number
+  call_id: string
+  index: number
+  title: string
+  /** null where an earlier result was used instead. */
+  contract: Contract | null
+  task: string
+  cache_key: string | null
+  /** Known to the parent before it is closed only where the sub-agent never started. */
+  failed: AgentResult | null
+  gates: EventData<'agent.gate_checked'>[]
+  closed: Pick<EventData<'agent.subagent_closed'>, 'final_status' | 'close_reason' | 'result'> | null
+  reused_from: { run_id: string; agent_id: string } | null
+  /** Whether the parent's model has been told the result. */
+  delivered: boolean
+}
+
+/** What of a parent's memory its sub-agents change. */
+type Family = { children: Child[]; ledger: Ledger; usage: Usage; priced: boolean; files_changed: string[] }
+
+type ChildEvent = Extract<
+  AgentEvent,
+  {
+    type:
+      | 'agent.subagent_created'
+      | 'agent.subagent_reused'
+      | 'agent.subagent_failed'
+      | 'agent.gate_started'
+      | 'agent.gate_checked'
+      | 'agent.subagent_closed'
+  }
+>
+
+export function isOpen(child: Child): boolean {
+  return child.closed === null
+}
+
+/** What a parent knows after an event about one of its sub-agents. Pure. */
+export function withChildren<M extends Family>(memory: M, event: ChildEvent): M {
+  switch (event.type) {
+    case 'agent.subagent_created':
+      return { ...memory, ledger: reserved(memory.ledger, event), children: added(memory, event, created(event.data)) }
+    case 'agent.subagent_reused':
+      return { ...memory, children: added(memory, event, reused(event.data)) }
+    case 'agent.subagent_failed':
+      return { ...memory, children: changed(memory, event, (child) => ({ ...child, failed: event.data.result })) }
+    case 'agent.gate_started':
+      return { ...memory, children: changed(memory, event, (child) => child) }
+    case 'agent.gate_checked':
+      return {
+        ...memory,
+        children: changed(memory, event, (child) => ({ ...child, gates: [...child.gates, event.data] })),
+      }
+    case 'agent.subagent_closed':
+      return closed(memory, event)
+  }
+}
+
+/** The children with the results of these marked as handed over. */
+export function told(children: Child[], ids: readonly string[]): Child[] {
+  if (ids.length === 0) return children
+  const named = new Set(ids)
+  return children.map((child) => (named.has(child.id) && !child.delivered ? { ...child, delivered: true } : child))
+}
+
+function created({ sub_agent_id, ...data }: EventData<'agent.subagent_created'>): Child {
+  const { step_idx, call_id, index, contract, task, cache_key } = data
+  return {
+    ...{ id: sub_agent_id, step_idx, call_id, index, title: contract.step.title, contract, task, cache_key },
+    ...{ failed: null, gates: [], closed: null, reused_from: null, delivered: false },
+  }
+}
+
+function reused({ sub_agent_id, ...data }: EventData<'agent.subagent_reused'>): Child {
+  const { step_idx, call_id, index, title, cache_key, from, result } = data
+  const close_reason = `the same was done by ${from.agent_id} of run ${from.run_id}`
+  return {
+    ...{ id: sub_agent_id, step_idx, call_id, index, title, contract: null, task: '', cache_key },
+    ...{ failed: null, gates: [], reused_from: from, delivered: false },
+    closed: { final_status: 'completed', close_reason, result },
+  }
+}
+
+/** Whether an agent has left what a contract gives to a child of it. */
+export function affords(ledger: Ledger, contract: Contract): boolean {
+  return setAside(ledger, contract).ok
+}
+
+/** The child itself is one of its parent's sub-agents. */
+function setAside(ledger: Ledger, contract: Contract): ReturnType<typeof reserve> {
+  return reserve(spend(ledger, { sub_agents: 1 }), shareOf(contract))
+}
+
+function reserved(ledger: Ledger, event: Extract<ChildEvent, { type: 'agent.subagent_created' }>): Ledger {
+  const set = setAside(ledger, event.data.contract)
+  if (!set.ok)
+    throw corrupt(event, 'budget_overdrawn', `${event.data.sub_agent_id} gets more ${set.limit} than is left`)
+  return set.ledger
+}
+
+function closed<M extends Family>(memory: M, event: Extract<ChildEvent, { type: 'agent.subagent_closed' }>): M {
+  const { final_status, close_reason, result, used } = event.data
+  let share: Reservation | null = null
+  const children = changed(memory, event, (child) => {
+    share = child.contract && shareOf(child.contract)
+    return { ...child, closed: { final_status, close_reason, result } }
+  })
+  const ledger = share ? settle(memory.ledger, share, used) : memory.ledger
+  return {
+    ...memory,
+    children,
+    // Fractions of a dollar, added and taken away, do not come to nothing by themselves.
+    ledger: children.some(isOpen) ? ledger : { ...ledger, reserved: NOTHING_RESERVED },
+    usage: addUsage(memory.usage, result.usage),
+    priced: memory.priced && used.cost_usd !== null,
+    files_changed: union(memory.files_changed, result.files_changed),
+  }
+}
+
+function added({ children }: Family, event: ChildEvent, child: Child): Child[] {
+  const known = children.some((c) => c.id === child.id || (c.call_id === child.call_id && c.index === child.index))
+  if (known) throw corrupt(event, 'child_repeated', child.id)
+  return [...children, child]
+}
+
+function changed(memory: Family, event: ChildEvent, change: (child: Child) => Child): Child[] {
+  const at = memory.children.findIndex((child) => child.id === event.data.sub_agent_id)
+  const child = memory.children[at]
+  if (!child) throw corrupt(event, 'child_unknown', event.data.sub_agent_id)
+  if (!isOpen(child)) throw corrupt(event, 'child_closed_twice', `${event.type} of ${child.id}, which is closed`)
+  const children = [...memory.children]
+  children[at] = change(child)
+  return children
+}
+
+function shareOf({ execution }: Contract): Reservation {
+  const { total_tokens, cost_usd, sub_agents } = execution.budget
+  return { total_tokens, cost_usd, sub_agents }
+}
+
+function corrupt(event: AgentEvent, corruption: Corruption, detail: string): CorruptLogError {
+  return new CorruptLogError(corruption, event, detail)
+}

@@ -1,0 +1,179 @@
+import { depthExceeded } from './authority.js'
+import { MIN_WALL_MS } from './budget.js'
+import { type Adjustment, type Contract, contractSchema } from './contract.js'
+import type { DelegationRequest, DelegationSettings } from './delegation.js'
+import { childAuthority, childMode, ownsFault, unknownTools } from './derive-authority.js'
+import { childBudget } from './derive-budget.js'
+import { allowedModels, givable, nameOf } from './derive-model.js'
+import type { Mode } from './modes.js'
+import type { Profile } from './profile.js'
+import { titleOf } from './title.js'
+
+/** A sub-agent's parent, as far as a contract depends on it. */
+export type Parent = {
+  agent_id: string
+  contract: Contract
+  /** What it can still give away, its own next turn and report taken off. Infinity where there is no limit. */
+  left: { total_tokens: number; cost_usd: number; sub_agents: number; wall_ms: number }
+}
+
+/** A profile under the name that it was asked for, with the digest of what it says. */
+export type NamedProfile = { name: string; profile: Profile; digest: string }
+
+export type Derivation = {
+  parent: Parent
+  child: { id: string; step_idx: number }
+  profile: NamedProfile | null
+  request: DelegationRequest
+  settings: DelegationSettings
+  /** The model that `chooseChildModel` chose, how much it takes, and what the least that it could do with costs. */
+  model: ModelChoice & { window: number | null; least_usd?: number }
+  /** Every tool there is. */
+  known_tools: readonly string[]
+  /** Those that ship and are not set up here: a profile may name them. */
+  nameable_tools?: readonly string[]
+  prompt_digest: string
+}
+
+export type ModelChoice = Pick<Contract['model'], 'provider' | 'model' | 'source'> & {
+  adjustments: Contract['adjustments']
+}
+
+export type Derived = { ok: true; contract: Contract } | { ok: false; message: string }
+
+/** The contract of a sub-agent: what its parent may, its profile says and the request asks for, whatever is least. Pure. */
+export function deriveContract(derivation: Derivation): Derived {
+  const { parent, child, profile, request, settings, model } = derivation
+  const refusal = refusalOf(derivation)
+  if (refusal !== null) return { ok: false, message: refusal }
+
+  const { mode, adjustments: modeAdjustments } = childMode(derivation)
+  const obstacle = profile?.profile.can_spawn_children === true ? spawnObstacle(parent.contract, mode) : NOT_ASKED
+  const paid = childBudget(derivation, obstacle === null)
+  if (!paid.ok) return paid
+  const { budget } = paid
+  const can_spawn_children = obstacle === null && budget.sub_agents > 0
+  const { authority, adjustments: authorityAdjustments } = childAuthority(derivation, mode, can_spawn_children)
+  const timeout = attemptTimeout(derivation, budget.wall_ms)
+  const retries = maxRetries(derivation)
+
+  const above = parent.contract
+  const inputs = request.inputs?.map(({ from, outcome }) => ({ from, outcome }))
+  const contract: Contract = {
+    version: 1,
+    parent: {
+      run_id: above.parent.run_id,
+      agent_id: parent.agent_id,
+      depth: above.parent.depth + 1,
+      step_idx: child.step_idx,
+      task_prompt: above.step.description,
+      goal_summary: above.parent.goal_summary,
+    },
+    agent: {
+      handle: null,
+      profile_id: profile?.name ?? null,
+      profile_digest: profile?.digest ?? null,
+      prompt_digest: derivation.prompt_digest,
+    },
+    step: {
+      title: titleOf(request.title ?? '') || titleOf(request.task),
+      description: request.task,
+      success_criteria: request.success_criteria ?? [],
+      ...(inputs ? { inputs } : {}),
+      ...(request.checks ? { checks: request.checks } : {}),
+    },
+    permissions: authority,
+    model: {
+      provider: model.provider,
+      model: model.model,
+      source: model.source,
+      allowed: allowedModels(above, profile, nameOf(model)),
+    },
+    execution: {
+      attempt_timeout_ms: timeout.value,
+      max_retries: retries.value,
+      close_on_completion: true,
+      ...(above.execution.max_concurrent === undefined ? {} : { max_concurrent: above.execution.max_concurrent }),
+      budget,
+    },
+    workspace: {
+      isolation: mode === 'plan' ? 'read_only' : 'shared',
+      base: above.workspace.base,
+      owns: request.owns ?? above.workspace.owns,
+    },
+    outputs: { report_format: 'markdown', report_path_pattern: settings.report_path_pattern },
+    adjustments: [
+      ...model.adjustments,
+      ...modeAdjustments,
+      ...delegationAdjustments(profile, can_spawn_children, obstacle),
+      ...paid.adjustments,
+      ...authorityAdjustments,
+      ...timeout.adjustments,
+      ...retries.adjustments,
+      // Wishes come from models, and a contract is no place for whatever they write.
+    ].map((adjustment) => ({ ...adjustment, asked: titleOf(adjustment.asked) })),
+  }
+  // A contract that could not be read again must not be signed in the first place.
+  const checked = contractSchema.safeParse(contract)
+  if (checked.success) return { ok: true, contract }
+  const faults = checked.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+  return { ok: false, message: `Not spawned: ${faults.join('; ')}.` }
+}
+
+/** Why there is no contract, whatever the budget. */
+function refusalOf(derivation: Derivation): string | null {
+  const { parent, profile, request, model } = derivation
+  const { permissions, parent: place } = parent.contract
+  const levels = permissions.max_delegation_depth
+  if (levels < 1 && place.depth > 0) return depthExceeded(place.depth + levels)
+  if (levels < 1 || !permissions.can_spawn_children) return 'this agent may not delegate'
+  if (request.task.trim() === '') return 'Not spawned: the task is empty. Say what the sub-agent is to do.'
+  const unknown = unknownTools(derivation)
+  if (unknown.length > 0) {
+    return `Not spawned: the profile ${profile?.name} names unknown tools: ${unknown.join(', ')}. Use another profile, or none.`
+  }
+  const faults = (request.owns ?? []).map(ownsFault).filter((fault) => fault !== null)
+  if (faults.length > 0) return `Not spawned: ${faults.join('; ')}.`
+  // The choice comes from outside, so it is not taken on trust.
+  if (!givable(parent.contract).includes(nameOf(model))) {
+    return `Not spawned: its parent may not give it ${nameOf(model)}, only ${givable(parent.contract).join(', ')}.`
+  }
+  return null
+}
+
+const NOT_ASKED = 'its profile does not say that it may'
+
+/** Why a sub-agent cannot have sub-agents of its own although its profile wants it, or null. */
+function spawnObstacle({ permissions, parent }: Contract, mode: Mode): string | null {
+  if (permissions.max_delegation_depth <= 1) return depthExceeded(parent.depth + permissions.max_delegation_depth)
+  return mode === 'plan' ? 'plan mode has no sub-agents' : null
+}
+
+function delegationAdjustments(profile: NamedProfile | null, given: boolean, obstacle: string | null): Adjustment[] {
+  if (profile?.profile.can_spawn_children !== true || given) return []
+  const reason = obstacle ?? 'its budget has no sub-agents'
+  return [{ field: 'permissions.can_spawn_children', asked: 'true', given: 'false', reason }]
+}
+
+type Settled = { value: number; adjustments: Adjustment[] }
+
+function attemptTimeout({ profile }: Derivation, wall_ms: number): Settled {
+  const asked = profile?.profile.attempt_timeout_ms
+  if (asked === undefined) return { value: wall_ms, adjustments: [] }
+  const value = Math.max(MIN_WALL_MS, Math.min(asked, wall_ms))
+  if (value === asked) return { value, adjustments: [] }
+  const reason = asked < value ? `an attempt needs at least ${MIN_WALL_MS}` : 'it has no more time'
+  const field = 'execution.attempt_timeout_ms'
+  return { value, adjustments: [{ field, asked: String(asked), given: String(value), reason }] }
+}
+
+function maxRetries({ profile, request, settings }: Derivation): Settled {
+  const own = profile?.profile.max_retries
+  const asked = request.max_retries
+  if (asked === undefined || own === undefined || asked <= own) {
+    return { value: asked ?? own ?? settings.max_retries, adjustments: [] }
+  }
+  const reason = `the profile ${profile?.name} gives no more`
+  const field = 'execution.max_retries'
+  return { value: own, adjustments: [{ field, asked: String(asked), given: String(own), reason }] }
+}

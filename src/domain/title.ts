@@ -1,0 +1,9 @@
+const LONGEST = 80
+
+/** A text in one short line, for lists: the first line that says something. */
+export function titleOf(text: string): string {
+  const line = (text.trim().split(/\r?\n/, 1)[0] as string).trim()
+  // By characters, because half of a surrogate pair is no text that can be stored.
+  const characters = [...line]
+  return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join('')}…` : line
+}

@@ -1,0 +1,245 @@
+import type { RunOptions, RunResult, Watching } from './api.js'
+import { ChildContracts } from './child-contracts.js'
+import { RunChildren } from './children.js'
+import {
+  type AgentResult,
+  foldAgent,
+  type Message,
+  type ModelSource,
+  type NewEvent,
+  type Redactor,
+} from './domain/index.js'
+import { LEASE_TTL_MS, type LocalEngine } from './engine/index.js'
+import { RetinueError } from './errors.js'
+import type { Host } from './host/index.js'
+import type { Model } from './models/index.js'
+import type { Preparation } from './preparation.js'
+import type { Reach } from './reach.js'
+import type { Started } from './run-handle.js'
+import { ROOT, type RunReader } from './run-reader.js'
+import { AgentLoop, type AgentPlace, Recorder, trimHistory } from './runtime/index.js'
+import { blobDigest, type Lease, type Store } from './store/index.js'
+import { VERSION } from './version.js'
+
+/** Of the context, what the history of a session may take at the start of a run. */
+const HISTORY_SHARE = 0.3
+
+type RootModel = { model: Model; source: ModelSource; child_models?: string[] }
+
+type Parts = {
+  cwd: string
+  host: Host
+  store: Store
+  engine: LocalEngine
+  preparation: Preparation
+  reach: Reach
+  redactor: Redactor
+  reader: RunReader
+  new_id: () => string
+}
+
+/** Begins runs, goes on with them and ends them: everything that makes a root agent work in this process. */
+export class RunDriver {
+  constructor(private readonly parts: Parts) {}
+
+  async begin(
+    run_id: string,
+    options: RunOptions,
+    { model, ...choice }: RootModel,
+    started: Started,
+  ): Promise<RunResult> {
+    const session_id = options.session_id ?? this.parts.new_id()
+    const place = await this.parts.preparation.place(model, options, this.#children(session_id, options))
+    const { contract, stored } = await this.parts.preparation.contract(run_id, options, place, choice)
+    const session = options.session_id ? await this.#session(options.session_id) : NO_SESSION
+    const room = contract.execution.budget.context_tokens * HISTORY_SHARE
+    // What is secret now may not have been when it was said.
+    const history = this.parts.redactor.redactAll(trimHistory(session.messages, room))
+    const [{ platform }, sandbox, reached] = await Promise.all([
+      this.parts.host.facts(),
+      this.parts.preparation.sandbox(),
+      this.parts.reach.open(),
+    ])
+    const at = this.parts.host.clock.now()
+    const history_json = JSON.stringify(history)
+    const history_digest = history.length > 0 ? blobDigest(history_json) : null
+    const { task } = options
+    const where = { workspace_root: this.parts.cwd, retinue_version: VERSION, platform, sandbox }
+    const mcp_servers = reached.servers.map(({ name, state, version, tools }) => ({
+      name,
+      state,
+      version,
+      tools: tools.length,
+    }))
+    const notes = this.parts.preparation.notes(reached)
+    const before = {
+      calls_before: session.calls,
+      ...(session.children > 0 ? { children_before: session.children } : {}),
+    }
+    const events: NewEvent[] = this.parts.redactor.redactAll([
+      { type: 'run.created', version: 1, at, data: { session_id, task, ...where, mcp_servers, notes } },
+      { type: 'agent.started', version: 1, at, data: { contract, task, history_digest, ...before } },
+    ])
+    const blobs = [{ digest: stored.digest, bytes: stored.bytes }]
+    if (history_digest) blobs.push({ digest: history_digest, bytes: Buffer.from(history_json) })
+    const { owner } = this.parts.host.identity
+    const claim = { owner, ttl_ms: LEASE_TTL_MS }
+    await this.parts.engine.listen()
+    const written = await this.parts.store.append({
+      run_id,
+      agent_id: ROOT,
+      epoch: 1,
+      expected_seq: 0,
+      events,
+      blobs,
+      claim,
+    })
+    if (!written.ok) throw new RetinueError('store', written.message)
+    const lease: Lease = { run_id, agent_id: ROOT, owner, epoch: 1, expires_at: at + LEASE_TTL_MS }
+    const memory = foldAgent(written.events) as NonNullable<ReturnType<typeof foldAgent>>
+    const recorder = new Recorder(this.parts.store, this.parts.host.clock, lease, memory, this.parts.redactor)
+    return this.#work(lease, new AgentLoop(place, recorder, { prompt: stored.prompt, history }), started, session_id)
+  }
+
+  async goOn(run_id: string, watching: Watching, started: Started): Promise<RunResult> {
+    const run = await this.parts.store.run(run_id)
+    if (!run) throw new RetinueError('not_found', `There is no run ${run_id} in this store`)
+    const done = await this.parts.reader.result(run_id)
+    if (done) return done
+    this.#belongsHere(run)
+    const loaded = await this.parts.reader.root(run_id)
+    const { provider, model } = loaded.memory.contract.model
+    const { model: resolved } = await this.parts.preparation.chooseModel(`${provider}/${model}`)
+    const place = await this.parts.preparation.place(resolved, watching, this.#children(run.session_id, watching))
+    this.parts.preparation.check(loaded.memory.contract, place)
+    const notes = this.parts.preparation.notes(await this.parts.reach.open())
+    const { lease, loop } = await this.#takeOver(run_id, place, notes)
+    return this.#work(lease, loop, started, run.session_id)
+  }
+
+  /** Takes a run's lease and opens its agent on what the log says now. */
+  async #takeOver(run_id: string, place: AgentPlace, notes: string[]): Promise<{ lease: Lease; loop: AgentLoop }> {
+    await this.parts.engine.listen()
+    const taken = await this.parts.engine.take(run_id, ROOT)
+    if (!taken.ok) {
+      throw new RetinueError(
+        'held',
+        `Run ${run_id} is being worked on by ${taken.held_by}. See it with: retinue watch ${run_id}`,
+      )
+    }
+    const { lease } = taken
+    try {
+      const { memory, material } = await this.parts.reader.root(run_id)
+      const recorder = new Recorder(this.parts.store, this.parts.host.clock, lease, memory, this.parts.redactor)
+      recorder.record('agent.resumed', {
+        owner: lease.owner,
+        epoch: lease.epoch,
+        sandbox: await this.parts.preparation.sandbox(),
+        notes,
+        interrupted_request: memory.request?.request_id ?? null,
+        interrupted_calls: memory.calls.filter((call) => call.intent && !call.result).map((call) => call.part.call_id),
+      })
+      return { lease, loop: new AgentLoop(place, recorder, material) }
+    } catch (error) {
+      await this.parts.store.release(lease)
+      throw error
+    }
+  }
+
+  async #work(lease: Lease, loop: AgentLoop, started: Started, session_id: string): Promise<RunResult> {
+    started(loop)
+    const ended = await this.parts.engine.work(lease, loop)
+    if (!ended.ok) throw new RetinueError('abandoned', `Run ${lease.run_id} is left as it is: ${ended.message}`)
+    return { ...ended.result, run_id: lease.run_id, session_id }
+  }
+
+  async cancel(run_id: string, by: string, reason: string): Promise<RunResult> {
+    const run = await this.parts.reader.find(run_id)
+    const id = run.run_id
+    if (run.status === 'running') {
+      await this.parts.store.signal({ run_id: id, kind: 'cancel', data: reason, by })
+      for (;;) {
+        const closed = await this.parts.reader.result(id)
+        if (closed) return closed
+        if ((await this.parts.reader.find(id)).status === 'interrupted') break
+        await this.parts.host.clock.sleep(50)
+      }
+    }
+    const done = await this.parts.reader.result(id)
+    if (done) return done
+    this.#belongsHere(run)
+    const closing = this.#children(run.session_id, {}, async () => ({ ok: true, model: NO_MODEL }))
+    const { lease, loop } = await this.#takeOver(id, await this.parts.preparation.closingPlace(NO_MODEL, closing), [])
+    loop.cancel(by, reason)
+    return this.#work(lease, loop, () => {}, run.session_id)
+  }
+
+  async cancelAgent(run_id: string, agent_id: string, by: string, reason: string): Promise<AgentResult> {
+    const run = await this.parts.reader.find(run_id)
+    const agents = await this.parts.store.agents(run.run_id)
+    const agent = agents.find((one) => one.agent_id === agent_id)
+    if (!agent || agent.parent_id === null) {
+      const there = agents.filter((one) => one.parent_id !== null).map((one) => one.agent_id)
+      const names = there.length > 0 ? `it has ${there.join(', ')}` : 'it has none'
+      throw new RetinueError('not_found', `Run ${run.run_id} has no sub-agent "${agent_id}": ${names}`)
+    }
+    if (run.status === 'running') {
+      await this.parts.store.signal({ run_id: run.run_id, kind: 'cancel_agent', data: { agent_id, reason }, by })
+    }
+    for (;;) {
+      const closed = await this.parts.reader.closedChild(run.run_id, agent_id, agent.parent_id)
+      if (closed) return closed
+      if ((await this.parts.reader.find(run.run_id)).status !== 'running') {
+        throw new RetinueError(
+          'held',
+          `Nobody works on run ${run.run_id} now. Go on with it (retinue resume ${run.run_id}), or cancel all of it.`,
+        )
+      }
+      await this.parts.host.clock.sleep(50)
+    }
+  }
+
+  /** Sub-agents of a run, at every depth. `model`: where their models come from. */
+  #children(session_id: string, watching: Watching, model?: Preparation['childModel']): RunChildren {
+    const { preparation, store, host, cwd, engine, redactor } = this.parts
+    const contracts = new ChildContracts(preparation, store, preparation.delegation, host.clock.now, session_id)
+    const childModel = model ?? ((name: string) => preparation.childModel(name))
+    return new RunChildren({ cwd, host, store, engine, preparation, redactor, contracts, watching, model: childModel })
+  }
+
+  /** A run goes on in the folder it was started in, and nowhere else. */
+  #belongsHere({ run_id, workspace_root }: { run_id: string; workspace_root: string }): void {
+    if (workspace_root === this.parts.cwd) return
+    throw new RetinueError(
+      'input',
+      `Run ${run_id} belongs to ${workspace_root}: go on there, or with --cwd ${workspace_root}`,
+    )
+  }
+
+  /** The conversation of a session: what its last run started from, and what it added. */
+  async #session(session_id: string): Promise<typeof NO_SESSION> {
+    const [last] = await this.parts.store.runs({ session_id, limit: 1 })
+    if (!last) throw new RetinueError('not_found', `There is no session ${session_id} in this store`)
+    this.#belongsHere(last)
+    if (last.status !== 'closed') {
+      throw new RetinueError('held', `The last run of this session is not closed: retinue resume ${last.run_id}`)
+    }
+    const { memory, material } = await this.parts.reader.root(last.run_id)
+    const closed = memory.messages.filter((message, i) => {
+      // A run that was stopped between a call and its result ends with calls that no provider would take back.
+      const open = message.role === 'assistant' && message.parts.some((part) => part.type === 'tool_call')
+      return !(open && i === memory.messages.length - 1)
+    })
+    const children = memory.children_before + memory.children.length
+    return { messages: [...material.history, ...closed], calls: memory.calls_made, children }
+  }
+}
+
+const NO_SESSION: { messages: Message[]; calls: number; children: number } = { messages: [], calls: 0, children: 0 }
+
+/** Stands where a model would be needed and none will be asked: a run that is only going to be closed. */
+const NO_MODEL: Model = {
+  name: 'none/none',
+  window: null,
+  generate: async () => ({ ok: false, code: 'auth', message: 'no model is available', retry_after_ms: null }),
+}

@@ -1,0 +1,65 @@
+import type { RunResult, RunSummary } from './api.js'
+import type { AgentMemory, AgentResult, RunRow } from './domain/index.js'
+import type { LocalEngine } from './engine/index.js'
+import { RetinueError } from './errors.js'
+import { loadAgent, type Material } from './runtime/index.js'
+import type { Store } from './store/index.js'
+
+/** The root agent's id. Its children get ids of their own. */
+export const ROOT = 'root'
+
+/** What the store knows about runs, whoever worked on them. */
+export class RunReader {
+  constructor(
+    private readonly store: Store,
+    private readonly engine: LocalEngine,
+  ) {}
+
+  async runs(query: { session_id?: string; limit?: number } = {}): Promise<RunSummary[]> {
+    const rows = await this.store.runs(query)
+    return Promise.all(rows.map((row) => this.#summary(row)))
+  }
+
+  async find(id: string): Promise<RunSummary> {
+    const exact = await this.store.run(id)
+    if (exact) return this.#summary(exact)
+    const rows = await this.store.runs({ id_prefix: id, limit: 2 })
+    if (rows.length > 1) throw new RetinueError('input', `More than one run starts with "${id}": give more of the id`)
+    if (!rows[0] || id === '') throw new RetinueError('not_found', `There is no run "${id}" in this store`)
+    return this.#summary(rows[0])
+  }
+
+  async #summary(row: RunRow): Promise<RunSummary> {
+    const known = { ...row, cost_usd: row.unpriced_calls > 0 ? null : row.cost_usd }
+    if (row.status === 'closed') return { ...known, status: 'closed' }
+    const lease = await this.store.lease(row.run_id, ROOT)
+    return { ...known, status: lease && this.engine.isHeld(lease) ? 'running' : 'interrupted' }
+  }
+
+  async result(run_id: string): Promise<RunResult | null> {
+    const run = await this.store.run(run_id)
+    if (run?.status !== 'closed') return null
+    const finished = (await this.store.read({ run_id, agent_id: ROOT })).find(
+      (event) => event.type === 'agent.finished',
+    )
+    return finished?.type === 'agent.finished' ? { ...finished.data.result, run_id, session_id: run.session_id } : null
+  }
+
+  /** The result of a sub-agent; null while it is not closed. */
+  async closedChild(run_id: string, agent_id: string, parent_id: string): Promise<AgentResult | null> {
+    const agent = (await this.store.agents(run_id)).find((one) => one.agent_id === agent_id)
+    if (agent?.state !== 'closed') return null
+    const events = await this.store.read({ run_id, agent_id: parent_id })
+    const closed = events.find(
+      (event) => event.type === 'agent.subagent_closed' && event.data.sub_agent_id === agent_id,
+    )
+    return closed?.type === 'agent.subagent_closed' ? closed.data.result : null
+  }
+
+  /** A run's root agent as its log tells it. */
+  async root(run_id: string): Promise<{ memory: AgentMemory; material: Material }> {
+    const loaded = await loadAgent(this.store, run_id, ROOT)
+    if (!loaded.ok) throw new RetinueError(loaded.code === 'tampered' ? 'corrupt' : 'not_found', loaded.message)
+    return loaded
+  }
+}

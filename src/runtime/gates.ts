@@ -1,0 +1,54 @@
+import type { Check, EventData } from '../domain/index.js'
+import type { CommandResult } from '../host/index.js'
+import { boundOutput, createSchemaCompiler } from '../tools/index.js'
+
+/** How a gate's command is run: fenced and bounded like the commands of the agent that set the gate. */
+export type RunCommand = (command: string) => Promise<CommandResult>
+
+export type Gate = Pick<EventData<'agent.gate_checked'>, 'gate' | 'kind' | 'what'>
+
+type Checked = { passed: boolean; detail: string; whole: string | null }
+
+/** Of what came out of a gate, so much goes into the event; the whole is kept beside it. */
+const DETAIL_CHARS = 2000
+
+export function gateOf(check: Check, gate: number): Gate {
+  if (check.kind === 'command') return { gate, kind: 'command', what: check.command }
+  return { gate, kind: 'schema', what: 'the answer fits the JSON schema that was asked for' }
+}
+
+/** What code finds about the output of a sub-agent. It may be made again after a crash: gates only look. */
+export async function checkGate(check: Check, text: string, run: RunCommand): Promise<Checked> {
+  if (check.kind === 'schema') return checkSchema(check.schema, text)
+  const result = await run(check.command)
+  const passed = result.status === 'exited' && result.exit_code === 0
+  const first = result.status === 'exited' ? `exit code ${result.exit_code}` : (result.message ?? result.status)
+  const whole = `${first}\n${result.output.trimEnd()}`
+  const { content, cut } = boundOutput(whole, { max_chars: DETAIL_CHARS, call_id: check.command })
+  return { passed, detail: content, whole: cut ? whole : null }
+}
+
+async function checkSchema(schema: Record<string, unknown>, text: string): Promise<Checked> {
+  const fault = (detail: string) => ({ passed: false, detail, whole: null })
+  const compiled = (await createSchemaCompiler())(schema)
+  if (!compiled.ok) return fault(compiled.message)
+  const found = jsonIn(text)
+  if (found === undefined) return fault('the answer is no JSON, neither as a whole nor in a fenced block at its end')
+  const errors = compiled.check(found)
+  if (errors === null) return fault('the schema takes too long to check')
+  if (errors.length === 0) return { passed: true, detail: 'it does', whole: null }
+  return fault(errors.map(({ instancePath, message }) => `${instancePath || 'the answer'} ${message}`).join('; '))
+}
+
+/** Models like to wrap JSON in a fenced block, with words before it. */
+function jsonIn(text: string): unknown {
+  const blocks = [...text.matchAll(/```(?:json)?\s*\n([\s\S]*?)```/g)].map((match) => match[1] as string)
+  for (const candidate of [text, ...blocks.reverse()]) {
+    try {
+      return JSON.parse(candidate)
+    } catch {
+      // The next one may be it.
+    }
+  }
+  return undefined
+}

@@ -1,0 +1,49 @@
+import type {
+  AgentMemory,
+  AgentResult,
+  Check,
+  Child,
+  Contract,
+  DelegationRequest,
+  Reservation,
+} from '../domain/index.js'
+import type { Blob } from '../store/index.js'
+
+/** How a sub-agent ended, before its parent has looked at it. `started` false: it has no stream of its own. */
+export type ChildEnd = { result: AgentResult; used: Reservation; started: boolean }
+
+/** A sub-agent under way, wherever it runs. */
+export interface ChildRun {
+  /** Rejects when this process lets go of it; it is then still open. */
+  readonly ended: Promise<ChildEnd>
+  cancel(by: string, reason: string): void
+  /** Lets go of it without a word in the log. */
+  abandon(why: string): void
+}
+
+export type PreparedChild =
+  | { ok: true; contract: Contract; task: string; prompt: Blob; cache_key: string | null; reuse: Reuse | null }
+  | { ok: false; message: string }
+
+/** An earlier result that stands for a sub-agent that would do the same again. */
+export type Reuse = { from: { run_id: string; agent_id: string }; result: AgentResult }
+
+/** What delegation needs from outside the runtime: who sub-agents are, and a place for them to run. */
+export interface Launcher {
+  readonly profiles: readonly { name: string; description: string }[]
+  prepare(
+    parent: AgentMemory,
+    request: DelegationRequest,
+    child: { id: string; step_idx: number },
+  ): Promise<PreparedChild>
+  /** `fresh`: it was created a moment ago and cannot have a stream yet. */
+  launch(parent: AgentMemory, child: Child, fresh: boolean): ChildRun
+  /** Keeps the report of a closed sub-agent where people find it, and its result for whoever asks for the same. */
+  file(parent: AgentMemory, child: Child, result: AgentResult): Promise<void>
+  /** Those with these ids that earlier runs of the session had: their results can still be read. */
+  earlier(parent: AgentMemory, ids: readonly string[]): Promise<Child[]>
+}
+
+export function checksOf(child: Child): Check[] {
+  return child.contract?.step.checks ?? []
+}

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest'
+import { eventLine } from '../../src/cli/event-lines.js'
+import { paintFor } from '../../src/cli/style.js'
+import { lines as jsonLines, retinue } from '../support/cli.js'
+import { makeProject } from '../support/project.js'
+import { eventsOfRun, resultOf } from '../support/tree-events.js'
+
+describe('the lines of a run with sub-agents', () => {
+  const shown = (run: ReturnType<typeof eventsOfRun>) =>
+    run.events.flatMap((event) => {
+      const options = { paint: paintFor({}, {}), elsewhere: false, sub_agent: event.agent_id !== 'root' }
+      return eventLine(event, options)?.split('\n') ?? []
+    })
+
+  it('say who was made, on what terms, and how it ended', () => {
+    const run = eventsOfRun()
+    run.root()
+    const adjustments = [{ field: 'mode', asked: 'auto', given: 'normal', reason: 'the parent is in normal mode' }]
+    const a1 = run.create('root', 'a1', { title: 'Look', profile: 'researcher', adjustments })
+    a1.start()
+    a1.attempt(2, 'timeout', 'no time left')
+    a1.end()
+    const a2 = run.create('root', 'a2', { title: 'Mend\nit' })
+    const gate = { sub_agent_id: 'a2', step_idx: 1, gate: 0, kind: 'command' as const, what: 'npm test', output: null }
+    run.add('root', 'agent.gate_checked', { ...gate, passed: true, detail: '', duration_ms: 12 })
+    run.add('root', 'agent.gate_checked', { ...gate, passed: false, detail: 'not ok 1\nmore', duration_ms: 12 })
+    a2.close('failed', resultOf({ outcome: 'gate_failed', reason: 'npm test failed', tool_calls: 1, sub_agents: 2 }))
+    const a3 = run.create('root', 'a3')
+    a3.close('completed', resultOf({ outcome: 'budget_exceeded', reason: 'no calls left' }))
+    const reused = { sub_agent_id: 'a4', step_idx: 3, call_id: 'c', index: 0, title: 'Look', cache_key: 'k' }
+    const from = { run_id: 'q', agent_id: 'a7' }
+    run.add('root', 'agent.subagent_reused', { ...reused, from, result: resultOf() })
+    expect(shown(run)).toEqual([
+      '↳ a1 researcher: Look (p/m)',
+      '! a1: mode from auto to normal: the parent is in normal mode',
+      'a1 ! attempt 2 after timeout: no time left',
+      '✓ a1 completed · 3 calls · 1.2 s',
+      '↳ a2 Mend ⏎ it (p/m)',
+      '✓ a2 check passed: npm test · 12 ms',
+      '✗ a2 check failed: npm test: not ok 1',
+      '✗ a2 failed, gate_failed: npm test failed · 1 call · 2 sub-agents · 1.2 s',
+      '↳ a3 Task of a3 (p/m)',
+      '✓ a3 completed, budget_exceeded: no calls left · 3 calls · 1.2 s',
+      '✓ a4 Look · the result of a7 of run q is used again',
+    ])
+  })
+
+  it('begin with the id of the sub-agent that does something', () => {
+    const run = eventsOfRun()
+    run.root()
+    run.create('root', 'a1').start()
+    run.call('a1', 'c1', 'write_file', 'x.txt')
+    run.finish('a1', 'c1', 'write_file', { files_changed: ['x.txt'] })
+    run.finish('a1', 'c2', 'run_command', { status: 'error', content: 'exit code 1\nmore' })
+    const refused = { call_id: 'c3', tool: 'spawn', summary: 'spawn x', code: 'denied' as const, rule: null }
+    run.add('a1', 'tool.refused', { ...refused, content: 'Not allowed' })
+    run.finish('root', 'c1', 'run_command', { status: 'error', content: 'exit code 2' })
+    expect(shown(run).slice(1)).toEqual([
+      'a1 → write_file x.txt',
+      'a1 ✓ write_file changed x.txt',
+      'a1 ✗ run_command error: exit code 1',
+      'a1 ✗ spawn spawn x refused: Not allowed',
+      '  ✗ error: exit code 2',
+    ])
+  })
+
+  it('are all there is without a terminal', async () => {
+    const script = `agents:
+  root:
+    - calls:
+        - spawn: { task: "Look around" }
+    - calls:
+        - spawn_await: { job_ids: "*" }
+    - text: "Seen."
+  a1:
+    - calls:
+        - list_dir: {}
+    - text: "A file."
+`
+    const cwd = makeProject({ 's.yaml': script })
+    const args = ['Have a look', '--model', 'scripted/s.yaml']
+    const ended = await retinue(args, { cwd })
+    expect([ended.code, ended.stdout]).toEqual([0, 'Seen.\n'])
+    const [run] = jsonLines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
+    const watched = await retinue(['watch', run?.run_id ?? ''], { cwd })
+    for (const text of [ended.stderr, watched.stdout]) {
+      expect(text).not.toContain('\u001b')
+      expect(text).toMatch(/^↳ a1 Look around \(scripted\/s\.yaml\)$/m)
+      expect(text).toMatch(/^a1 → list_dir list \.$/m)
+      expect(text).toMatch(/^✓ a1 completed · 1 call · /m)
+      expect(text).toMatch(/^completed · 3 turns · 2 tool calls · 1 sub-agent · /m)
+      expect(text).not.toMatch(/^└|^1 sub-agent:/m)
+    }
+  })
+})

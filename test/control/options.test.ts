@@ -1,0 +1,59 @@
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { DELEGATION_DEFAULTS, type DelegationSettings } from '../../src/domain/index.js'
+import { createRetinue, openRetinue } from '../../src/index.js'
+
+async function created(delegation: unknown): Promise<string> {
+  const cwd = await mkdtemp(join(tmpdir(), 'retinue-options-'))
+  try {
+    const retinue = await createRetinue({ cwd, env: {}, settings: { delegation: delegation as DelegationSettings } })
+    await retinue.close()
+    return 'taken'
+  } catch (error) {
+    return String(error)
+  } finally {
+    await rm(cwd, { recursive: true })
+  }
+}
+
+describe('settings.delegation of a program', () => {
+  it.each([
+    { enabled: false },
+    DELEGATION_DEFAULTS,
+    { max_depth: 8, max_retries: 0, report_path_pattern: null, budget: { cost_usd: null, sub_agents: 0 } },
+    { profiles: { coder: { tools: ['run_command'], budget: { tool_calls: 3 }, attempt_timeout_ms: 5000 } } },
+  ])('can be %j', async (delegation) => {
+    expect(await created(delegation)).toBe('taken')
+  })
+
+  it.each([
+    [{ max_dept: 1 }, 'Unrecognized key: "max_dept"'],
+    [{ max_depth: 9 }, 'settings.delegation.max_depth: Too big'],
+    [{ max_depth: 0 }, 'settings.delegation.max_depth: Too small'],
+    [{ max_retries: 11 }, 'settings.delegation.max_retries: Too big'],
+    [{ budget: { tool_calls: 0 } }, 'settings.delegation.budget: tool_calls must be positive'],
+    [{ budget: { tokens: 1 } }, 'Unrecognized key: "tokens"'],
+    [{ report_path_pattern: 'src/<idx>.md' }, 'settings.delegation.report_path_pattern: report_path_pattern must be'],
+    [{ profiles: { Coder: {} } }, 'settings.delegation.profiles.Coder: '],
+    [{ profiles: { p: { tool: [] } } }, 'settings.delegation.profiles.p: Unrecognized key: "tool"'],
+    [{ profiles: { p: { budget: { wall_ms: 1 } } } }, 'profiles.p.budget: wall_ms must be at least 5000'],
+    [{ profiles: { p: { attempt_timeout_ms: 1 } } }, 'p.attempt_timeout_ms: attempt_timeout_ms must be at least 5000'],
+    [{ profiles: { p: { model: 'a/b', pool: 'c' } } }, 'profiles.p.pool: a profile has a model or a pool, not both'],
+  ])('cannot be %j', async (delegation, message) => {
+    expect(await created(delegation)).toContain(message)
+  })
+})
+
+it('everything that a file can say is taken', async ({ onTestFinished }) => {
+  const cwd = await mkdtemp(join(tmpdir(), 'retinue-options-'))
+  onTestFinished(() => rm(cwd, { recursive: true }))
+  const page = await readFile(new URL('../../docs/configuration.md', import.meta.url), 'utf8')
+  await mkdir(join(cwd, 'config/retinue'), { recursive: true })
+  const example = page.split('```yaml\n').at(-1)?.split('```')[0] ?? ''
+  await writeFile(join(cwd, 'config/retinue/config.yaml'), example)
+  const retinue = await openRetinue({ cwd, env: { XDG_CONFIG_HOME: join(cwd, 'config'), HOME: cwd } })
+  await retinue.close()
+  expect(example).toMatch(/^profiles:$/m)
+})

@@ -1,0 +1,378 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { type FanOutOptions, RetinueError, type SpawnTask } from '../../src/index.js'
+import { dataOf } from '../support/bench.js'
+import { type FamilyOptions, family, gate, requestsOf, retinueIn, subAgents } from './family.js'
+
+const usage = { input_tokens: 1000, output_tokens: 200 }
+const YES = { text: 'Yes.' }
+
+const tasks = (count: number): SpawnTask[] => Array.from({ length: count }, (_, n) => ({ task: `Task ${n}` }))
+
+/** Counts the sub-agents that are at their models. The first are held until so many are. */
+function counting(wanted: number): { hold: NonNullable<FamilyOptions['hold']>; most: () => number } {
+  const there = gate()
+  let now = 0
+  let most = 0
+  return {
+    most: () => most,
+    hold: async () => {
+      now += 1
+      most = Math.max(most, now)
+      if (now === wanted) there.open()
+      await there.opened
+      // One too many would come in this time.
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      now -= 1
+    },
+  }
+}
+
+/** What a call of the library was refused with. */
+async function refusal(work: () => Promise<unknown>): Promise<{ code: string; message: string }> {
+  const error = await work().then(
+    () => null,
+    (error: unknown) => error,
+  )
+  if (!(error instanceof RetinueError)) throw new Error(`no RetinueError, but ${error}`)
+  return { code: error.code, message: error.message }
+}
+
+describe('seed 004, E3: spawn', () => {
+  it('E3: gives a structured result: success, summary, details, calls, context, time, no error', async () => {
+    const { retinue, model, cwd } = await family(
+      {
+        a1: [
+          {
+            expect: { like: 'Find the patterns\n\nLook at: src' },
+            calls: [{ read_file: { path: 'src/auth.ts' } }],
+            usage,
+            cost_usd: 0.01,
+          },
+          { text: 'Found 3 patterns.\n\nFirst, second\nand third.', usage, cost_usd: 0.01 },
+        ],
+      },
+      {
+        files: { 'src/auth.ts': 'export const a = 1\n' },
+        settings: { delegation: { profiles: { researcher: { tools: ['read_file', 'search_files'], mode: 'plan' } } } },
+      },
+    )
+    const result = await retinue.spawn({
+      task: 'Find the patterns',
+      profile: 'researcher',
+      scope: 'src',
+      tools: ['read_file', 'write_file'],
+      budget: { tool_calls: 10 },
+    })
+    expect(result).toEqual({
+      run_id: expect.any(String),
+      agent_id: 'a1',
+      success: true,
+      outcome: 'completed',
+      summary: 'Found 3 patterns.',
+      details: 'Found 3 patterns.\n\nFirst, second\nand third.',
+      tool_calls: 1,
+      tokens: 2400,
+      context_tokens: 1200,
+      cost_usd: 0.02,
+      duration_ms: expect.any(Number),
+      files_read: ['src/auth.ts'],
+      files_changed: [],
+      adjustments: [
+        {
+          field: 'permissions.allowed_tools',
+          asked: 'write_file',
+          given: 'none',
+          reason: 'the profile researcher does not name it',
+        },
+      ],
+      error: null,
+    })
+    expect(result.duration_ms).toBeGreaterThan(0)
+    // It is a run like any other: its contract is in the database, and its requests can be rebuilt.
+    const [root, child] = subAgents(cwd)
+    expect(root).toMatchObject({ agent_id: 'root', state: 'closed', outcome: 'completed' })
+    expect(JSON.parse(child?.context_json ?? '')).toMatchObject({
+      agent: { profile_id: 'researcher' },
+      parent: { run_id: result.run_id, depth: 1 },
+      permissions: { mode: 'plan', allowed_tools: ['read_file'] },
+      execution: { budget: { tool_calls: 10, context_tokens: 8192 } },
+    })
+    const [request] = await requestsOf(retinue, result.run_id, 'a1')
+    expect(request?.tools.map(({ name }) => name)).toEqual(['read_file'])
+    // The program that asked used no model.
+    expect(model.requests.map(({ caller }) => caller.agent_id)).toEqual(['a1', 'a1'])
+    model.assertAllUsed()
+  })
+
+  it('E3: what went wrong is a result, with the error and what there was until then', async () => {
+    const { retinue } = await family({
+      a1: [
+        { text: 'It is fine, I am sure.', calls: [{ list_dir: {} }], usage, cost_usd: 0 },
+        { fail: { code: 'bad_request', message: 'the model was switched off' } },
+      ],
+    })
+    expect(await retinue.spawn({ task: 'Work' })).toMatchObject({
+      agent_id: 'a1',
+      success: false,
+      outcome: 'error',
+      details: 'It is fine, I am sure.',
+      tool_calls: 1,
+      error: 'the model was switched off',
+    })
+  })
+
+  it('E3: a check that fails makes it no success, and a budget that ended says so', async () => {
+    const look = { calls: [{ list_dir: {} }] }
+    const { retinue } = await family(
+      {
+        a1: { steps: [{ text: '{"n": 1}' }] },
+        a2: { steps: [{ text: 'not JSON' }] },
+        a3: { steps: [look, look], report: [{ text: 'One look.' }] },
+      },
+      { settings: { mode: 'auto' } },
+    )
+    const schema = { kind: 'schema' as const, schema: { type: 'object', required: ['n'] } }
+    const results = await retinue
+      .fanOut(
+        [
+          { task: 'JSON', checks: [schema] },
+          { task: 'JSON', checks: [schema] },
+          { task: 'Look', budget: { tool_calls: 1 } },
+        ],
+        { maxConcurrent: 1 },
+      )
+      .results()
+    expect(results.map(({ success, outcome }) => [success, outcome])).toEqual([
+      [true, 'completed'],
+      [false, 'gate_failed'],
+      [false, 'budget_exceeded'],
+    ])
+    expect(results[1]?.error).toMatch(/^the check failed: /)
+    expect(results[2]).toMatchObject({ details: 'One look.', error: 'The budget of 1 tool calls is used up.' })
+  })
+})
+
+describe('seed 004, E4: fanOut', () => {
+  it('E4: results are in the order of the tasks, whoever was done first, and failures are among them', async () => {
+    const last = gate()
+    const { retinue, model, cwd } = await family(
+      {
+        a1: [{ text: 'Slow.' }],
+        a2: [{ fail: { code: 'auth', message: 'the key was refused' } }],
+        a3: [{ text: 'Fast.' }],
+      },
+      { hold: ({ agent_id }) => (agent_id === 'a1' ? last.opened : undefined) },
+    )
+    const run = retinue.fanOut([{ task: 'One' }, { task: 'Two' }, { task: 'Three' }])
+    const closed: string[] = []
+    for await (const event of run) {
+      if (event.type !== 'agent.subagent_closed') continue
+      closed.push(event.data.sub_agent_id)
+      if (closed.length === 2) last.open()
+    }
+    expect(closed.at(-1)).toBe('a1')
+    const results = await run.results()
+    expect(results.map(({ agent_id, success, details, error }) => [agent_id, success, details, error])).toEqual([
+      ['a1', true, 'Slow.', null],
+      ['a2', false, '', 'the key was refused'],
+      ['a3', true, 'Fast.', null],
+    ])
+    expect(await run.result()).toMatchObject({
+      outcome: 'completed',
+      text: 'Not all of the tasks were completed.',
+      sub_agents: 3,
+    })
+    // They are there for whoever comes later, also in another process.
+    expect(await retinue.spawnResults(run.run_id)).toEqual(results)
+    expect(await (await retinueIn(cwd, model)).spawnResults(run.run_id.slice(0, 6))).toEqual(results)
+    expect(await retinue.replay(run.run_id)).toMatchObject({ ok: true })
+    model.assertAllUsed()
+  })
+
+  it('E4: no more than maxConcurrent are at their models, and as many as that are', async () => {
+    const { hold, most } = counting(3)
+    const { retinue } = await family({ 'a*': [YES] }, { hold })
+    const run = retinue.fanOut(tasks(10), { maxConcurrent: 3 })
+    expect((await run.results()).every(({ success }) => success)).toBe(true)
+    expect(most()).toBe(3)
+    // Nor is more set aside than for so many: the next is created when one is closed.
+    let open = 0
+    for (const { type } of await retinue.events(run.run_id)) {
+      if (type === 'agent.subagent_created') open += 1
+      if (type === 'agent.subagent_closed') open -= 1
+      expect(open).toBeLessThanOrEqual(3)
+    }
+  })
+
+  it('E4: nor more than the settings let, whatever it asks for', async () => {
+    const { hold, most } = counting(2)
+    const { retinue } = await family({ 'a*': [YES] }, { hold, settings: { max_concurrent: 2 } })
+    await retinue.fanOut(tasks(6), { maxConcurrent: 5 }).results()
+    expect(most()).toBe(2)
+  })
+
+  it('E4: a list longer than usual limits needs nothing to be said', async () => {
+    const { retinue } = await family({ 'a*': [{ ...YES, usage, cost_usd: 0 }] })
+    const results = await retinue.fanOut(tasks(150)).results()
+    expect(results.map(({ agent_id }) => agent_id)).toEqual(Array.from({ length: 150 }, (_, n) => `a${n + 1}`))
+    expect(results.every(({ success }) => success)).toBe(true)
+  })
+
+  it('E4: one that was let go of goes on in another process, and what was done is not done again', async () => {
+    const never = gate()
+    const { retinue, model, cwd } = await family(
+      { 'a*': [YES] },
+      // Two are done, two are at their models, and two have not begun.
+      { hold: ({ agent_id }) => (['a3', 'a4'].includes(agent_id) ? never.opened : undefined) },
+    )
+    const run = retinue.fanOut(tasks(6), { maxConcurrent: 2 })
+    const given = run.results().catch((error: RetinueError) => error.code)
+    let asked = 0
+    for await (const event of run) {
+      if (event.type === 'model.requested' && ['a3', 'a4'].includes(event.agent_id)) asked += 1
+      if (asked === 2) break
+    }
+    const before = await retinue.spawnResults(run.run_id)
+    expect(before.map(({ agent_id, success, error }) => [agent_id, success, error])).toEqual([
+      ['a1', true, null],
+      ['a2', true, null],
+      ['a3', false, 'it is not closed yet'],
+      ['a4', false, 'it is not closed yet'],
+      [null, false, 'it is not closed yet'],
+      [null, false, 'it is not closed yet'],
+    ])
+    await retinue.close()
+    expect(await given).toBe('abandoned')
+
+    const second = await retinueIn(cwd, model)
+    expect(await second.find(run.run_id)).toMatchObject({ status: 'interrupted' })
+    expect(await second.resume(run.run_id).result()).toMatchObject({ outcome: 'completed' })
+    const results = await second.spawnResults(run.run_id)
+    expect(results.map(({ agent_id, success }) => [agent_id, success])).toEqual(
+      [1, 2, 3, 4, 5, 6].map((n) => [`a${n}`, true]),
+    )
+    expect(results.slice(0, 2)).toEqual(before.slice(0, 2))
+    const events = await second.events(run.run_id)
+    const ids = dataOf(events, 'agent.subagent_closed').map(({ sub_agent_id }) => sub_agent_id)
+    expect(ids.sort()).toEqual(['a1', 'a2', 'a3', 'a4', 'a5', 'a6'])
+    for (const id of ['a1', 'a2']) expect(model.requests.filter(({ caller }) => caller.agent_id === id)).toHaveLength(1)
+  })
+
+  it('E4: what was not begun when it is cancelled says so, and what was is closed', async () => {
+    const never = gate()
+    const { retinue } = await family(
+      { 'a*': [YES] },
+      { hold: ({ agent_id }) => (agent_id === 'a1' ? undefined : never.opened) },
+    )
+    const run = retinue.fanOut(tasks(4), { maxConcurrent: 1 })
+    for await (const { type, agent_id } of run)
+      if (type === 'model.requested' && agent_id === 'a2') run.cancel('enough')
+    const results = await run.results()
+    expect(results.map(({ agent_id, outcome, error }) => [agent_id, outcome, error])).toEqual([
+      ['a1', 'completed', null],
+      ['a2', 'cancelled', expect.stringContaining('enough')],
+      [null, 'cancelled', 'cancelled by caller: enough'],
+      [null, 'cancelled', 'cancelled by caller: enough'],
+    ])
+    expect(await run.result()).toMatchObject({ outcome: 'cancelled' })
+  })
+
+  it('E4: a task that is refused is a result, and the others are done', async () => {
+    const { retinue, cwd } = await family({ 'a*': [YES] })
+    const results = await retinue
+      .fanOut([
+        { task: 'One' },
+        { task: 'Two', profile: 'nobody' },
+        { task: 'Three', budget: { wall_ms: 10 } },
+        { task: 'Four', model: 'else/where' },
+        { task: 'Five', owns: ['../elsewhere'] },
+        { task: 'Six', tools: ['no_such_tool'] },
+      ])
+      .results()
+    expect(results.map(({ success, error }) => [success, error])).toEqual([
+      [true, null],
+      [false, 'Unknown profile "nobody": no profiles are configured. Leave it out.'],
+      [false, 'Not spawned: wall_ms must be at least 5000.'],
+      [false, expect.stringContaining('There is no model else/where')],
+      [false, expect.stringContaining('leaves the workspace')],
+      [true, null],
+    ])
+    expect(results.filter(({ agent_id }) => agent_id === null)).toHaveLength(4)
+    expect(results[5]?.adjustments).toMatchObject([{ asked: 'no_such_tool', reason: 'there is no such tool' }])
+    expect(subAgents(cwd).map(({ agent_id }) => agent_id)).toEqual(['root', 'a1', 'a2'])
+
+    // The whole tree has its limits, and whoever is over them hears which.
+    const few = await retinue.fanOut(tasks(3), { budget: { sub_agents: 2 }, maxConcurrent: 1 }).results()
+    expect(few.map(({ success }) => success)).toEqual([true, true, false])
+    expect(few[2]?.error).toMatch(/^Not spawned: the budget of 2 sub-agents is used up\./)
+    const none = await retinue.fanOut(tasks(1), { budget: { sub_agents: 0 } }).results()
+    expect(none).toMatchObject([
+      { agent_id: null, outcome: 'error', error: 'Not allowed: this agent may not delegate.' },
+    ])
+  })
+
+  it('E4: options and tasks that make no sense are refused as a whole, and nothing is begun', async () => {
+    const { retinue } = await family({ 'a*': [YES] })
+    const no = (given: unknown, options?: unknown) =>
+      refusal(() => retinue.fanOut(given as SpawnTask[], options as FanOutOptions).results())
+    const one = tasks(1)
+    for (const [given, options, message] of [
+      [[], {}, 'no tasks: give at least one'],
+      [undefined, {}, 'tasks: '],
+      [['Task'], {}, 'tasks.0: '],
+      [[{ task: ' ' }], {}, 'tasks.0.task: the task is empty'],
+      [[{ task: 'x', colour: 'red' }], {}, 'tasks.0: Unrecognized key: "colour"'],
+      [[{ task: 'x', max_retries: 99 }], {}, 'tasks.0.max_retries: '],
+      [one, { maxConcurrent: 0 }, 'maxConcurrent: '],
+      [one, { max_concurrent: 2 }, 'Unrecognized key: "max_concurrent"'],
+      [one, { task: 'x' }, 'Unrecognized key: "task"'],
+      [one, { delegation: { enabled: false } }, 'Unrecognized key: "delegation"'],
+      [one, { mode: 'brave' }, 'mode: '],
+      [one, { mode: 'plan' }, 'Plan mode has no sub-agents.'],
+      [one, null, 'expected object, received null'],
+    ] as const) {
+      const { code, message: said } = await no(given, options)
+      expect([code, said]).toEqual(['input', expect.stringContaining(message)])
+    }
+    expect(await no(one, { model: 'else/where' })).toMatchObject({ code: 'model' })
+    expect(await no(one, { session_id: 'nobody' })).toMatchObject({ code: 'not_found' })
+    const off = await family({ 'a*': [YES] }, { settings: { delegation: { enabled: false } } })
+    expect(await refusal(() => off.retinue.spawn({ task: 'x' }))).toMatchObject({
+      code: 'input',
+      message: expect.stringContaining('delegation.enabled'),
+    })
+    expect(await retinue.runs()).toEqual([])
+    expect(await refusal(() => retinue.spawnResults('nobody'))).toMatchObject({ code: 'not_found' })
+  })
+
+  it('E4: a run that is none has no results of tasks', async () => {
+    const { retinue } = await family({ root: [YES] })
+    const run = retinue.run({ task: 'x' })
+    await run.result()
+    expect(await refusal(() => retinue.spawnResults(run.run_id))).toMatchObject({ code: 'input' })
+  })
+})
+
+describe('docs/library.md', () => {
+  const page = readFileSync(new URL('../../docs/library.md', import.meta.url), 'utf8')
+  const section = page.split('\n## Sub-agents\n')[1]?.split('\n## ')[0] ?? ''
+
+  it('has an example of spawn and fanOut that runs', async () => {
+    const example = section.split('```ts\n')[1]?.split('```')[0] ?? ''
+    const { retinue } = await family(
+      { 'a*': [{ calls: [{ read_file: { path: 'src/a.ts' } }] }, { expect: 'TODO', text: 'One TODO.' }] },
+      { files: { 'src/a.ts': '// TODO: mend\n', 'src/b.ts': 'export {}\n' } },
+    )
+    const printed: string[] = []
+    const run = new Function('retinue', 'console', `return (async () => {${example}})()`)
+    await run(retinue, { log: (line: string) => printed.push(line) })
+    expect(printed).toEqual(['One TODO.', 'src/a.ts: One TODO.', 'src/b.ts: One TODO.'])
+  })
+
+  it('names everything that a result has', async () => {
+    const { retinue } = await family({ 'a*': [YES] })
+    const { run_id, agent_id, ...result } = await retinue.spawn({ task: 'x' })
+    for (const name of Object.keys(result)) expect(section).toContain(`\`${name}\``)
+  })
+})

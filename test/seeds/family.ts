@@ -1,0 +1,137 @@
+import { join } from 'node:path'
+import Database from 'libsql'
+import { onTestFinished } from 'vitest'
+import {
+  createRetinue,
+  type Host,
+  openRetinue,
+  type Retinue,
+  type Settings,
+  type Store,
+  type StoredEvent,
+} from '../../src/index.js'
+import type { Caller, Model } from '../../src/models/index.js'
+import {
+  createScriptedModel,
+  modelsOf,
+  type ScriptedModel,
+  type ScriptedModelOptions,
+} from '../../src/testing/index.js'
+import { makeProject, type WhenFinished } from '../support/project.js'
+
+export type Family = { retinue: Retinue; model: ScriptedModel; cwd: string }
+
+export type FamilyOptions = {
+  files?: Record<string, string>
+  settings?: Settings
+  /** Before the model answers. What it waits for is over when the call is aborted. */
+  hold?: (caller: Caller, signal: AbortSignal) => Promise<void> | undefined
+  /** Default: a database in the folder. */
+  store?: Store
+  host?: Host
+  finished?: WhenFinished
+}
+
+/** A folder with a database of its own, a script and a Retinue that works on them. */
+export async function family(agents: ScriptedModelOptions['agents'], options: FamilyOptions = {}): Promise<Family> {
+  const finished = options.finished ?? onTestFinished
+  const cwd = makeProject(options.files ?? {}, { finished })
+  const model = createScriptedModel({ name: 'test', agents })
+  return { cwd, model, retinue: await retinueIn(cwd, model, options) }
+}
+
+/** Another one on the same folder and database, as another process would have it. */
+export async function retinueIn(
+  cwd: string,
+  model: ScriptedModel,
+  { settings = {}, hold, store, host, finished = onTestFinished }: FamilyOptions = {},
+): Promise<Retinue> {
+  const models = modelsOf(hold ? held(model, hold) : model)
+  const retinue = await createRetinue({ cwd, models, settings, ...(store ? { store } : {}), ...(host ? { host } : {}) })
+  finished(() => retinue.close())
+  return retinue
+}
+
+/** A project as its files configure it. The script is `script.yaml`, in which JSON does. */
+export async function project(
+  agents: ScriptedModelOptions['agents'],
+  files: Record<string, string>,
+): Promise<{ retinue: Retinue; cwd: string }> {
+  const cwd = makeProject({ 'script.yaml': JSON.stringify({ agents }), ...files })
+  // The folder is trusted, or its file could not name a script.
+  const home = makeProject({ '.config/retinue/config.yaml': `trusted_projects: [${cwd}]\n` })
+  const retinue = await openRetinue({ cwd, env: { HOME: home, PATH: process.env.PATH } })
+  onTestFinished(() => retinue.close())
+  return { retinue, cwd }
+}
+
+export const SCRIPTED = 'scripted/script.yaml'
+
+function held(model: ScriptedModel, hold: NonNullable<FamilyOptions['hold']>): Model {
+  return {
+    name: model.name,
+    window: model.window,
+    generate: async (request, options) => {
+      const { signal, caller } = options
+      const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+      await Promise.race([hold(caller, signal), aborted])
+      if (signal.aborted) return { ok: false, code: 'aborted', message: 'aborted', retry_after_ms: null }
+      return model.generate(request, options)
+    },
+  }
+}
+
+/** Something that a test lets happen when it likes. */
+export function gate(): { opened: Promise<void>; open: () => void } {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open }
+}
+
+export type SubAgentRow = {
+  agent_id: string
+  parent_id: string | null
+  depth: number
+  step_idx: number
+  state: string
+  outcome: string | null
+  context_json: string
+}
+
+/** What the database file says, read by nobody's code but SQLite's. */
+export function subAgents(cwd: string): SubAgentRow[] {
+  const database = new Database(join(cwd, '.retinue', 'retinue.db'), { readonly: true })
+  try {
+    const sql =
+      'SELECT agent_id, parent_id, depth, step_idx, state, outcome, context_json FROM sub_agents ORDER BY rowid'
+    return database.prepare(sql).all() as SubAgentRow[]
+  } finally {
+    database.close()
+  }
+}
+
+/** What the requests of an agent's model had in them, in the order in which they were sent, rebuilt from the log. */
+export async function requestsOf(retinue: Retinue, run_id: string, agent_id: string) {
+  const replay = await retinue.replay(run_id)
+  if (!replay.ok) throw new Error(replay.message)
+  return replay.requests.filter((one) => one.agent_id === agent_id).map(({ request }) => request)
+}
+
+/** The tool results that an agent's model was told, one after the other. */
+export async function toldTo(
+  retinue: Retinue,
+  run_id: string,
+  agent_id = 'root',
+): Promise<{ tool: string; content: string; is_error: boolean }[]> {
+  const last = (await requestsOf(retinue, run_id, agent_id)).at(-1)
+  return (last?.messages ?? []).flatMap((message) =>
+    message.role === 'tool' ? message.results.map(({ tool, content, is_error }) => ({ tool, content, is_error })) : [],
+  )
+}
+
+/** Events in which a sub-agent is named, whoever wrote them. */
+export function eventsAbout(events: readonly StoredEvent[], sub_agent_id: string): StoredEvent[] {
+  return events.filter(({ data }) => 'sub_agent_id' in data && data.sub_agent_id === sub_agent_id)
+}
