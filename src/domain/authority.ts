@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { CommandPart } from './commands.js'
 import { matchesAny } from './globs.js'
-import { type Mode, modeSchema, narrowerMode } from './modes.js'
+import { type Mode, modeSchema, narrowerMode, widerMode } from './modes.js'
 import { isProtected, isRecord } from './protected.js'
 import {
   type Decision,
@@ -37,8 +37,8 @@ export const authoritySchema = z.strictObject({
   rules: z.array(ruleLayerSchema).min(1),
   network: networkSchema,
   can_ask_person: z.boolean(),
-  /** What becomes of a question that the mode wants asked where no person can be. Absent: no. */
-  unasked: z.enum(['allow', 'deny']).optional(),
+  /** Where no person can be asked: the mode whose yes stands in for a person's. Absent: none. */
+  unasked: modeSchema.optional(),
   can_spawn_children: z.boolean(),
   max_delegation_depth: z.int().min(0),
 })
@@ -89,7 +89,7 @@ export function intersect(a: Authority, b: Authority): Authority {
     rules: distinct([...a.rules, ...b.rules]),
     network: NETWORKS[Math.min(NETWORKS.indexOf(a.network), NETWORKS.indexOf(b.network))] as Network,
     can_ask_person: a.can_ask_person && b.can_ask_person,
-    unasked: a.unasked === 'allow' && b.unasked === 'allow' ? 'allow' : 'deny',
+    ...(a.unasked && b.unasked ? { unasked: narrowerMode(a.unasked, b.unasked) } : {}),
     can_spawn_children: a.can_spawn_children && b.can_spawn_children,
     max_delegation_depth: Math.min(a.max_delegation_depth, b.max_delegation_depth),
   }
@@ -134,6 +134,21 @@ export function permits(authority: Authority, call: Call): Verdict {
   }
   const verdict = authority.rules.map((layer) => judge(layer, call)).reduce(narrowerVerdict)
   return call.sandboxed === false && authority.mode !== 'dangerous' ? unfenced(verdict) : verdict
+}
+
+/**
+ * Whether a call that the agent's mode asks about is done all the same where nobody can be asked: exactly if a mode in
+ * which whoever is above it may act would not have asked. Only for what the mode asks: a rule's question stays one, and
+ * so does that about a command without a fence.
+ */
+export function allowedUnasked({ can_ask_person, unasked }: Authority, call: Call): boolean {
+  if (can_ask_person || unasked === undefined || call.sandboxed === false) return false
+  return modeVerdict(unasked, call).decision === 'allow'
+}
+
+/** The widest mode in which an agent acts without a question. It is what its sub-agents may count on. */
+export function modeUnasked({ mode, can_ask_person, unasked }: Authority): Mode {
+  return can_ask_person || unasked === undefined ? mode : widerMode(mode, unasked)
 }
 
 /** `max`: how deep a tree of agents may be. */

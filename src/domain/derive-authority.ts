@@ -1,4 +1,4 @@
-import type { Authority } from './authority.js'
+import { type Authority, modeUnasked } from './authority.js'
 import type { Adjustment } from './contract.js'
 import { DELEGATION_TOOLS } from './delegation.js'
 import type { Derivation } from './derive.js'
@@ -40,7 +40,7 @@ export function childAuthority(derivation: Derivation, mode: Mode, can_spawn_chi
     rules: mode === above.mode ? above.rules : [...above.rules, { mode, rules: [] }],
     network: above.network,
     can_ask_person,
-    unasked: mayGoUnasked(above) ? 'allow' : 'deny',
+    unasked: modeUnasked(above),
     can_spawn_children,
     max_delegation_depth: above.max_delegation_depth - 1,
   }
@@ -65,15 +65,6 @@ export function ownsFault(glob: string): string | null {
   if (/^(?:\/|~|[a-zA-Z]:)/.test(glob)) return `"${glob}" in owns is not relative to the workspace`
   if (glob.split(/[/{},]/).includes('..')) return `"${glob}" in owns leaves the workspace: .. is not allowed`
   return null
-}
-
-/**
- * Whether its sub-agents do what the mode would ask about. In dangerous mode the parent does all that unasked. In auto
- * mode it has to ask, and where nobody can be asked it may not, so then they may not either.
- */
-function mayGoUnasked(parent: Authority): boolean {
-  if (parent.mode === 'dangerous') return true
-  return parent.mode === 'auto' && (parent.can_ask_person || parent.unasked === 'allow')
 }
 
 type Withheld = (tool: string) => string | null

@@ -1,13 +1,15 @@
-import { type Budget, budgetFaults, type LimitName, MIN_WALL_MS, unknownLimits } from './budget.js'
+import { NO_LIMIT, usdText } from './amounts.js'
+import { type Budget, budgetFaults, type LimitName, unknownLimits } from './budget.js'
 import type { Adjustment } from './contract.js'
 import { DELEGATION_DEFAULTS } from './delegation.js'
 import type { Derivation } from './derive.js'
+import { leastOf, MIN_CHILD_TOKENS, tooLittle } from './derive-least.js'
 import { nameOf } from './derive-model.js'
 
-/** With less than this no model gets anything done. */
-export const MIN_CHILD_TOKENS = 2000
 /** What an agent that may have sub-agents gets of them, unless asked otherwise. */
 const CHILD_SUB_AGENTS = 10
+/** Full requests that a sub-agent can pay for, unless asked otherwise. Few are ever full. */
+const CHILD_REQUESTS = 8
 
 type ChildBudget = { ok: true; budget: Budget; adjustments: Adjustment[] } | { ok: false; message: string }
 
@@ -36,7 +38,8 @@ export function childBudget(derivation: Derivation, may_spawn: boolean): ChildBu
     if (wish === undefined) return Math.min(byDefault, most)
     const wanted = mostOf(wish)
     if (wanted <= most) return wanted
-    adjustments.push({ field: `execution.budget.${name}`, asked: shown(wanted), given: shown(most), reason })
+    const text = name === 'cost_usd' ? usdText : shown
+    adjustments.push({ field: `execution.budget.${name}`, asked: text(wanted), given: text(most), reason })
     return most
   }
 
@@ -52,10 +55,9 @@ export function childBudget(derivation: Derivation, may_spawn: boolean): ChildBu
   const turns = limit('turns', usual('turns', tool_calls + 2), [])
   const context_tokens = limit('context_tokens', usual('context_tokens', limits.context_tokens), window)
   const wall_ms = limit('wall_ms', usual('wall_ms', limits.wall_ms), [left('wall_ms')])
-  // Nobody asked for these: they leave most of what there is to the next sub-agents.
-  const enough = Math.max(context_tokens * turns, MIN_CHILD_TOKENS)
-  const tokens = Math.min(usual('total_tokens', enough), Math.floor(spare.total_tokens / 4))
-  const cost = Math.min(usual('cost_usd', Number.POSITIVE_INFINITY), spare.cost_usd / 4)
+  const shares = usualShares(derivation, spare, may_spawn && spare.sub_agents > 0, context_tokens)
+  const tokens = Math.min(usual('total_tokens', shares.total_tokens), shares.most_tokens)
+  const cost = Math.min(usual('cost_usd', shares.cost_usd), shares.most_usd)
   const agents = Math.min(usual('sub_agents', CHILD_SUB_AGENTS), Math.ceil(spare.sub_agents / 4))
   const total_tokens = limit('total_tokens', tokens, [left('total_tokens')])
   const cost_usd = limit('cost_usd', cost, [left('cost_usd')])
@@ -86,8 +88,10 @@ function wishFaults({ profile, request }: Derivation): string[] {
   })
 }
 
+type Spare = { total_tokens: number; cost_usd: number; sub_agents: number; wall_ms: number }
+
 /** Never more than the parent's own limit, whatever a ledger says; whole numbers where the contract wants such. */
-function whatIsLeft({ parent }: Derivation) {
+function whatIsLeft({ parent }: Derivation): Spare {
   const { left, contract } = parent
   const limits = contract.execution.budget
   return {
@@ -99,32 +103,32 @@ function whatIsLeft({ parent }: Derivation) {
   }
 }
 
-/** Why the parent cannot pay for a sub-agent at all, in words that its model can act on. */
-function tooLittle(
-  { parent, model }: Derivation,
-  given: { total_tokens: number; cost_usd: number; wall_ms: number },
-): string | null {
+/**
+ * What a sub-agent gets that nobody asked for: enough for its work, measured by its parent's limit and not by what is
+ * left, so that the eighth gets as much as the first; and never more than half of what is left, for those that come
+ * after it. One with sub-agents of its own gets more.
+ */
+function usualShares({ parent, model }: Derivation, spare: Spare, leads: boolean, context_tokens: number) {
   const limits = parent.contract.execution.budget
-  const { left } = parent
-  if (left.sub_agents < 1) {
-    return `Not spawned: the budget of ${limits.sub_agents} sub-agents is used up. Do the rest yourself, or answer with what you have.`
+  const { least_tokens, least_usd } = leastOf(model)
+  const tenth = Math.floor(mostOf(limits.total_tokens) / 10)
+  const alone = Math.max(Math.min(CHILD_REQUESTS * context_tokens, tenth), least_tokens)
+  const { parts } = parent
+  if (parts !== undefined) {
+    const part = Math.floor(mostOf(limits.total_tokens) / parts)
+    return {
+      total_tokens: Math.max(least_tokens, leads ? part : Math.min(CHILD_REQUESTS * context_tokens, part)),
+      cost_usd: Math.max(mostOf(limits.cost_usd) / parts, least_usd),
+      most_tokens: spare.total_tokens,
+      most_usd: spare.cost_usd,
+    }
   }
-  const gone = (name: 'total_tokens' | 'cost_usd') => shown(mostOf(limits[name]) - Math.max(0, left[name]))
-  const instead =
-    'Wait for running sub-agents with spawn_await, which gives back what they did not use, do the rest yourself, or answer with what you have.'
-  const { least_usd = 0 } = model
-  if (left.cost_usd <= 0 || (limits.cost_usd !== null && given.cost_usd < least_usd)) {
-    const needs = least_usd > 0 ? ` A sub-agent needs at least ${shown(least_usd)}.` : ''
-    return `Not spawned: of the budget of ${limits.cost_usd} USD, ${gone('cost_usd')} are spent or set aside for running sub-agents.${needs} ${instead}`
+  return {
+    total_tokens: leads ? Math.max(alone, Math.floor(mostOf(limits.total_tokens) / 4)) : alone,
+    cost_usd: Math.max(mostOf(limits.cost_usd) / (leads ? 4 : 10), least_usd),
+    most_tokens: Math.max(Math.floor(spare.total_tokens / 2), least_tokens),
+    most_usd: Math.max(spare.cost_usd / 2, least_usd),
   }
-  if (given.total_tokens < MIN_CHILD_TOKENS) {
-    return `Not spawned: of the budget of ${limits.total_tokens} tokens, ${gone('total_tokens')} are spent or set aside for running sub-agents. A sub-agent needs at least ${MIN_CHILD_TOKENS} and would get ${Math.max(0, given.total_tokens)}. ${instead}`
-  }
-  if (given.wall_ms < MIN_WALL_MS) {
-    const seconds = Math.max(0, left.wall_ms / 1000)
-    return `Not spawned: of the budget of ${limits.wall_ms / 1000} seconds, ${shown(seconds)} are left, and a sub-agent needs at least ${MIN_WALL_MS / 1000}. Do the rest yourself, or answer with what you have.`
-  }
-  return null
 }
 
 /** Infinity stands for no limit. */
@@ -137,5 +141,5 @@ function unlimited(limit: number): number | null {
 }
 
 function shown(value: number): string {
-  return value === Number.POSITIVE_INFINITY ? 'no limit' : String(Number(value.toPrecision(12)))
+  return value === Number.POSITIVE_INFINITY ? NO_LIMIT : String(Number(value.toPrecision(12)))
 }

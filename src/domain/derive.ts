@@ -15,6 +15,12 @@ export type Parent = {
   contract: Contract
   /** What it can still give away, its own next turn and report taken off. Infinity where there is no limit. */
   left: { total_tokens: number; cost_usd: number; sub_agents: number; wall_ms: number }
+  /** What was taken off for that turn and report. */
+  kept?: { total_tokens: number; cost_usd: number }
+  /** What is set aside for its open sub-agents, of which they give back what they do not use. */
+  reserved?: { total_tokens: number; cost_usd: number }
+  /** It needs nothing for itself, and has so many sub-agents at once: each gets such a part of it all. */
+  parts?: number
 }
 
 /** A profile under the name that it was asked for, with the digest of what it says. */
@@ -26,8 +32,8 @@ export type Derivation = {
   profile: NamedProfile | null
   request: DelegationRequest
   settings: DelegationSettings
-  /** The model that `chooseChildModel` chose, how much it takes, and what the least that it could do with costs. */
-  model: ModelChoice & { window: number | null; least_usd?: number }
+  /** The model that `chooseChildModel` chose, how much it takes, the least that it could do with, and what that costs. */
+  model: ModelChoice & { window: number | null; least_tokens?: number; least_usd?: number }
   /** Every tool there is. */
   known_tools: readonly string[]
   /** Those that ship and are not set up here: a profile may name them. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { accessSchema, effectSchema } from './authority.js'
 import { contractSchema } from './contract.js'
+import { endedAs, ownerInWords, sourceInWords } from './in-words.js'
 import { finishReasonSchema, partSchema, usageSchema } from './messages.js'
 import { outcomeSchema } from './outcome.js'
 import { resultSchema } from './result.js'
@@ -104,7 +105,7 @@ export const DEFINITIONS = [
       interrupted_calls: z.array(z.string()),
     }),
     (d) =>
-      `resumed by ${d.owner}${d.interrupted_calls.length > 0 ? `; interrupted: ${d.interrupted_calls.join(', ')}` : ''}`,
+      `resumed by ${ownerInWords(d.owner)}${d.interrupted_calls.length > 0 ? `; interrupted: ${d.interrupted_calls.join(', ')}` : ''}`,
   ),
   define(
     'model.requested',
@@ -278,7 +279,7 @@ export const DEFINITIONS = [
       const { model, agent, permissions, step, adjustments } = contract
       const clamped = adjustments.length > 0 ? `; adjusted: ${adjustments.map(({ field }) => field).join(', ')}` : ''
       const profile = agent.profile_id === null ? '' : `${agent.profile_id} `
-      return `${profile}${sub_agent_id} created on ${model.provider}/${model.model} (chosen by ${model.source}) in ${permissions.mode} mode: ${oneLine(step.title)}${clamped}`
+      return `${profile}${sub_agent_id} created on ${model.provider}/${model.model} (${sourceInWords(model.source)}) in ${permissions.mode} mode: ${oneLine(step.title)}${clamped}`
     },
   ),
   define(
@@ -350,7 +351,7 @@ export const DEFINITIONS = [
       /** What it really spent of what was set aside for it, all below it included. */
       used: z.strictObject({ total_tokens: z.int(), cost_usd: z.number().nullable(), sub_agents: z.int() }),
     }),
-    (d) => `${d.sub_agent_id} closed, ${d.final_status}: ${oneLine(d.close_reason)}`,
+    (d) => `${d.sub_agent_id} closed, ${endedAs(d.final_status, d.result.outcome)}: ${oneLine(d.close_reason)}`,
   ),
   define(
     'agent.results_delivered',

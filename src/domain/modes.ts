@@ -9,3 +9,7 @@ export type Mode = z.infer<typeof modeSchema>
 export function narrowerMode(a: Mode, b: Mode): Mode {
   return MODES.indexOf(a) <= MODES.indexOf(b) ? a : b
 }
+
+export function widerMode(a: Mode, b: Mode): Mode {
+  return narrowerMode(a, b) === a ? b : a
+}

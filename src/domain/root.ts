@@ -148,8 +148,6 @@ export function rootAuthority(
     rules: [{ mode: request.mode, rules: request.rules }],
     network: request.network ?? (request.mode === 'dangerous' ? 'all' : 'tools'),
     can_ask_person: request.can_ask_person,
-    // A root agent asks, or is refused.
-    unasked: 'deny',
     can_spawn_children,
     max_delegation_depth: can_spawn_children ? max_depth : 0,
   }
@@ -182,10 +180,11 @@ export function unenforceable(contract: Contract, around: { sandboxed: boolean; 
   const where = workspace.isolation === 'read_only' ? ' outside plan mode' : ''
   if (!isKept) faults.push(`workspace isolation ${workspace.isolation} is not available${where}`)
   if (execution.budget.cost_usd !== null && !around.priced) {
-    const remedy =
-      model.provider === 'pool'
-        ? 'each of its members needs one'
-        : `or set providers.${model.provider}.prices in the configuration`
+    const remedies: Record<string, string> = {
+      pool: 'each of its members needs one',
+      scripted: 'or give every step that answers usage and cost_usd',
+    }
+    const remedy = remedies[model.provider] ?? `or set providers.${model.provider}.prices in the configuration`
     faults.push(
       `cost_usd cannot be enforced: the price of ${model.provider}/${model.model} is not known; leave the limit out, ${remedy}`,
     )

@@ -65,7 +65,8 @@ export function sectionsText(sections: readonly Section[], max_chars: number): s
     if (!job?.closed) return { id: '', before: heads, text: '', after: notes }
     const { result } = job.closed
     const before = [...heads, ...(job.reused_from ? [reusedLine(job.reused_from)] : [])]
-    const after = [...figures(result, file_chars), ...notes]
+    // What the earlier run took was not taken now.
+    const after = [...(job.reused_from ? [] : [figures(result)]), ...files(result, file_chars), ...notes]
     return { id: job.id, before, text: defuse(result.text).trim() || '(it said nothing)', after }
   })
   const fixed = parts.reduce((sum, { before, after }) => sum + [...before, ...after].join('\n').length + 4, 0)
@@ -116,7 +117,7 @@ function reusedLine({ run_id, agent_id }: NonNullable<Job['reused_from']>): stri
   return `From the cache: ${agent_id} of run ${run_id} did the same before. Nothing was run or paid for.`
 }
 
-function figures(result: AgentResult, file_chars: number): string[] {
+function figures(result: AgentResult): string {
   const { usage, sub_agents = 0 } = result
   const parts = [
     plural(result.tool_calls, 'tool call'),
@@ -125,11 +126,11 @@ function figures(result: AgentResult, file_chars: number): string[] {
     `${(result.duration_ms / 1000).toFixed(1)}s`,
     ...(sub_agents > 0 ? [plural(sub_agents, 'sub-agent')] : []),
   ]
-  return [
-    parts.join(', '),
-    ...filesLine('Files read', result.files_read, file_chars),
-    ...filesLine('Files changed', result.files_changed, file_chars),
-  ]
+  return parts.join(', ')
+}
+
+function files({ files_read, files_changed }: AgentResult, max_chars: number): string[] {
+  return [...filesLine('Files read', files_read, max_chars), ...filesLine('Files changed', files_changed, max_chars)]
 }
 
 function costOf(usd: number | null): string {

@@ -17,7 +17,10 @@ export interface Delegator {
   readonly profiles: readonly { name: string; description: string }[]
 }
 
-export type Spawned = { ok: true; id: string; adjustments: readonly Adjustment[] } | { ok: false; message: string }
+export type Spawned =
+  | { ok: true; id: string; adjustments: readonly Adjustment[] }
+  /** `short`: it may fit when running sub-agents have closed. */
+  | { ok: false; message: string; short?: true }
 
 export type Job = {
   id: string

@@ -1,5 +1,6 @@
 import {
   type Authority,
+  allowedUnasked,
   type Call,
   covers,
   type EventData,
@@ -99,8 +100,22 @@ export async function callTools(pipeline: Pipeline, calls: readonly PendingCall[
   // Reading changes nothing that a restart would have to know about, so it need not wait for the disk.
   if (admitted.every(({ tool }) => tool.effect === 'read')) pipeline.commitSoon()
   else await pipeline.commit()
-  await Promise.all(admitted.filter(({ tool }) => !tool.joins).map((call) => execute(pipeline, call)))
-  await Promise.all(admitted.filter(({ tool }) => tool.joins).map((call) => execute(pipeline, call)))
+  await sideBySide(
+    admitted,
+    ({ tool }) => tool,
+    (call) => execute(pipeline, call),
+  )
+}
+
+/** Together, but for calls that wait for what the others begin. */
+async function sideBySide<C>(
+  calls: readonly C[],
+  toolOf: (call: C) => Tool | null,
+  work: (call: C) => Promise<void>,
+): Promise<void> {
+  const joins = (call: C) => toolOf(call)?.joins === true
+  await Promise.all(calls.filter((call) => !joins(call)).map(work))
+  await Promise.all(calls.filter(joins).map(work))
 }
 
 /** Whether an agent may run a command that it did not ask for itself: a check of a sub-agent's work. */
@@ -114,11 +129,20 @@ const SUMMARY_CHARS = 200
 
 const NOT_STARTED = 'Not started: the run was stopped first.'
 
+/** Settles calls that a dead process had begun: side by side, as they were made. */
+export function recoverCalls(pipeline: Pipeline, calls: readonly PendingCall[], may_repeat: boolean): Promise<void> {
+  return sideBySide(
+    calls,
+    ({ intent }) => (intent ? pipeline.registry.get(intent.tool) : null),
+    (call) => recoverCall(pipeline, call, may_repeat),
+  )
+}
+
 /**
- * Settles a call that a dead process had begun. It is repeated if that is safe or if it can be shown that it did not
- * take effect; shown to have taken effect, it is reported as done; otherwise the agent is told that nobody knows.
+ * A call that a dead process had begun is repeated if that is safe or if it can be shown that it did not take
+ * effect; shown to have taken effect, it is reported as done; otherwise the agent is told that nobody knows.
  */
-export async function recoverCall(pipeline: Pipeline, call: PendingCall, may_repeat: boolean): Promise<void> {
+async function recoverCall(pipeline: Pipeline, call: PendingCall, may_repeat: boolean): Promise<void> {
   const intent = call.intent as NonNullable<PendingCall['intent']>
   const tool = pipeline.registry.get(intent.tool)
   const state = tool ? await stateOf(tool, intent, contextOf(pipeline, call)) : 'unknown'
@@ -294,7 +318,7 @@ function isGrantable({ verdict, subject }: Ready): boolean {
 
 /** What a contract answers for a person who cannot be asked: for the mode only, like a standing yes. */
 function isUnasked({ authority }: Pipeline, call: Ready): boolean {
-  return !authority.can_ask_person && authority.unasked === 'allow' && isGrantable(call)
+  return call.verdict.by === 'mode' && allowedUnasked(authority, call.subject)
 }
 
 async function ask(pipeline: Pipeline, call: Ready): Promise<PersonAnswer | null> {

@@ -135,6 +135,15 @@ describe('the intersection of two authorities', () => {
     )
   })
 
+  it('has the narrower mode for where nobody can be asked, and none where one side has none', () => {
+    const both = (a: Authority['unasked'], b: Authority['unasked']) =>
+      intersect({ ...wide, ...(a ? { unasked: a } : {}) }, { ...wide, ...(b ? { unasked: b } : {}) })
+    expect(both('dangerous', 'auto').unasked).toBe('auto')
+    expect(both('normal', 'auto').unasked).toBe('normal')
+    expect(both(undefined, 'auto')).not.toHaveProperty('unasked')
+    expect(both('auto', undefined)).not.toHaveProperty('unasked')
+  })
+
   it('is the same whichever side comes first, and changes nothing when repeated', () => {
     fc.assert(
       fc.property(authority, authority, call, (a, b, c) => {

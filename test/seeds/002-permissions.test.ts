@@ -38,20 +38,58 @@ describe('seed 002, C6 and C12: permissions and MCP servers', () => {
   }
 
   it.each([
-    ['auto', 'somebody', 'fine'],
-    ['auto', 'nobody', 'Not allowed: tools of other programs ask in auto mode, and there is nobody to ask.'],
-    ['dangerous', 'nobody', 'fine'],
-    ['normal', 'somebody', 'Not allowed: tools of other programs ask in normal mode, and there is nobody to ask.'],
-  ] as const)('C6: what the mode would ask, in %s mode with %s to ask', async (mode, who, answer) => {
-    const { retinue, model } = await withServer(
-      { root: [ask({}), DONE], a1: [web, { expect: answer, ...DONE }] },
-      { mode },
+    ['auto', 'auto'],
+    ['dangerous', 'dangerous'],
+    ['dangerous', 'normal'],
+    ['normal', 'normal'],
+    ['auto', 'normal'],
+  ] as const)('C6: what a mode would ask, of a parent in %s and a sub-agent in %s mode', async (mode, own) => {
+    const nobody = `Not allowed: tools of other programs ask in ${mode} mode, and there is nobody to ask.`
+    for (const there of [true, false]) {
+      const { retinue, model } = await withServer(
+        {
+          root: [ask({ profile: 'own' }), DONE],
+          a1: [web, { expect: mode === 'dangerous' ? 'fine' : nobody, ...DONE }],
+        },
+        { mode, delegation: { profiles: { own: { mode: own } } } },
+      )
+      const person = yes()
+      const { result } = await runToEnd(retinue, there ? { person } : {})
+      expect(result.outcome).toBe('completed')
+      // A sub-agent asks nobody, whoever is there.
+      expect(person.asked).toEqual([])
+      model.assertAllUsed()
+    }
+  })
+
+  it('C6: a no to the root agent is not undone by a sub-agent', async () => {
+    const { retinue, model, heard } = await withServer(
+      {
+        root: [web, { expect: 'said no', ...ask({}) }, DONE],
+        a1: [web, { expect: 'there is nobody to ask', ...DONE }],
+      },
+      { mode: 'auto' },
     )
-    const person = yes()
-    const { result } = await runToEnd(retinue, who === 'somebody' ? { person } : {})
-    expect(result.outcome).toBe('completed')
-    // A sub-agent asks nobody, whoever is there.
-    expect(person.asked).toEqual([])
+    const person: Person = {
+      permit: async () => ({ answer: 'deny', grant: null, by: 'tester', note: null }),
+      answer: async () => null,
+    }
+    await runToEnd(retinue, { person })
+    expect(heard()).not.toContain('tools/call ok')
+    model.assertAllUsed()
+  })
+
+  it('C6: what auto mode allows its parent needs no question of a sub-agent in normal mode', async () => {
+    const { retinue, model, cwd } = await family(
+      {
+        root: [ask({ profile: 'careful' }), DONE],
+        a1: [{ calls: [{ write_file: { path: 'a.txt', content: 'a' } }] }, { expect: 'a.txt', ...DONE }],
+      },
+      { settings: { mode: 'auto', delegation: { profiles: { careful: { mode: 'normal' } } } } },
+    )
+    const { events } = await runToEnd(retinue)
+    expect(readFileSync(join(cwd, 'a.txt'), 'utf8')).toBe('a')
+    expect(events.filter(({ type }) => type === 'permission.asked')).toEqual([])
     model.assertAllUsed()
   })
 

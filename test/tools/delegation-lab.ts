@@ -17,7 +17,7 @@ import {
   type Delegator,
   type Job,
   type Pipeline,
-  recoverCall,
+  recoverCalls,
   type ToolContext,
 } from '../../src/tools/index.js'
 import { authorityWith } from './authority.js'
@@ -194,7 +194,7 @@ export async function delegationLab(
       const from = events.length
       const call = pending(tool, args, call_id)
       const intent = { call_id, tool, args, paths: [], attempt: 1, witness: null, interrupted: true }
-      await recoverCall(pipeline, { ...call, intent } as unknown as PendingCall, true)
+      await recoverCalls(pipeline, [{ ...call, intent } as unknown as PendingCall], true)
       return told(from)[0] as NonNullable<ReturnType<typeof told>[number]>
     },
   }

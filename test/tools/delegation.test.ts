@@ -133,7 +133,7 @@ describe('spawn', () => {
     expect(await tell('spawn', { task: 'x' })).toMatchObject({ status: 'error', content: refuse })
     expect(await tell('spawn_agent', { task: 'x' })).toMatchObject({
       status: 'error',
-      content: `[ERROR] not started: ${refuse}`,
+      content: `[ERROR] ${refuse}`,
     })
   })
 })
@@ -184,7 +184,7 @@ describe('spawn_await', () => {
     })
     fake.close('a2', { outcome: 'error', reason: 'connection refused', text: '', tool_calls: 1 })
     fake.close('a3', { outcome: 'budget_exceeded', reason: '15 tool calls are used up', text: 'so far' })
-    fake.close('a4', {}, { reused_from: { run_id: 'r7', agent_id: 'a2' } })
+    fake.close('a4', { files_read: ['d.ts'] }, { reused_from: { run_id: 'r7', agent_id: 'a2' } })
     expect(await tell('spawn_await', { job_ids: 'a3, a1,x9,a2,a4' })).toMatchObject({
       status: 'ok',
       delivers: ['a3', 'a1', 'a2', 'a4'],
@@ -194,7 +194,7 @@ describe('spawn_await', () => {
           'Files read: a.ts, b.ts\nFiles changed: c.ts',
         '[x9: NOT FOUND]',
         '[a2: ERROR]\nerror: connection refused\n(it said nothing)\n1 tool call, 1,234 tokens, $0.012, 1.2s',
-        `[a4: OK]\nFrom the cache: a2 of run r7 did the same before. Nothing was run or paid for.\ndone\n${FIGURES}`,
+        `[a4: OK]\nFrom the cache: a2 of run r7 did the same before. Nothing was run or paid for.\ndone\nFiles read: d.ts`,
       ].join('\n\n'),
     })
   })
@@ -585,7 +585,7 @@ describe('delegate_task', () => {
     const { tell } = await delegationLab(fake)
     const subtasks = [{ task: 'One' }, { task: 'Two' }, { task: 'Three' }]
     const { content } = await tell('delegate_task', { plan, subtasks })
-    expect(content).toContain('[ERROR] subtask 1: Two\nnot started: no budget left')
+    expect(content).toContain('[ERROR] subtask 1: Two\nno budget left')
     expect(content).toContain('[SKIPPED] subtask 2: Three\nnot started: subtask 1 failed')
     expect(fake.jobs.map(({ title }) => title)).toEqual(['One'])
   })
@@ -725,23 +725,30 @@ describe('where no person can be asked', () => {
   const child = { can_ask_person: false, mode: 'normal' } as const
   const nobody = /nobody to ask/
 
-  it('the contract answers for the mode, and the log says so', async () => {
-    const { turn, events, read } = await delegationLab(null, { authority: { ...child, unasked: 'allow' } })
+  it('the mode of the contract answers for its own, and the log says so', async () => {
+    const { turn, events, read } = await delegationLab(null, { authority: { ...child, unasked: 'auto' } })
     expect(await turn(write)).toMatchObject([{ status: 'ok' }])
     expect(await read('a.txt')).toBe('x')
     const called = events.find(({ type }) => type === 'tool.called')
     expect(called?.data).toMatchObject({ decision: 'allow', rule: 'mode normal, unasked' })
     expect(events.map(({ type }) => type)).toEqual(['tool.called', 'commit', 'tool.finished'])
-    expect(await turn(fetch)).toMatchObject([{ tool: 'web_fetch', status: 'error' }])
+    // Auto mode asks about the web, dangerous mode does not.
+    expect(await turn(fetch)).toMatchObject([{ code: 'denied', content: expect.stringMatching(nobody) }])
+    const wild = await delegationLab(null, { authority: { ...child, unasked: 'dangerous' } })
+    expect(await wild.turn(fetch)).toMatchObject([{ tool: 'web_fetch', status: 'error' }])
   })
 
   it.each([
-    ['the contract says no', { ...child, unasked: 'deny' }, write],
     ['the contract does not say', child, write],
-    ['a rule wants it asked', { ...child, unasked: 'allow', rules: ['ask write_file'] }, write],
-    ['a rule about what it runs wants it asked', { ...child, unasked: 'allow', rules: ['ask run_command'] }, tests],
-    ['it is a command without a fence', { ...child, unasked: 'allow', mode: 'auto' }, command],
-    ['a rule allows a command without a fence', { ...child, unasked: 'allow', rules: ['allow run_command'] }, command],
+    ['the mode would have to ask too', { ...child, unasked: 'normal' }, write],
+    ['a rule wants it asked', { ...child, unasked: 'dangerous', rules: ['ask write_file'] }, write],
+    ['a rule about what it runs wants it asked', { ...child, unasked: 'dangerous', rules: ['ask run_command'] }, tests],
+    ['it is a command without a fence', { ...child, unasked: 'dangerous', mode: 'auto' }, command],
+    [
+      'a rule allows a command without a fence',
+      { ...child, unasked: 'dangerous', rules: ['allow run_command'] },
+      command,
+    ],
   ] as const)('it is denied where %s', async (_, authority, call) => {
     const lab = await delegationLab(null, {
       authority: authority as Parameters<typeof authorityWith>[0],
@@ -756,7 +763,7 @@ describe('where no person can be asked', () => {
   })
 
   it('a person is asked where one can be, whatever the contract says about nobody', async () => {
-    const { turn, events } = await delegationLab(null, { authority: { unasked: 'allow' } })
+    const { turn, events } = await delegationLab(null, { authority: { unasked: 'dangerous' } })
     expect(await turn(write)).toMatchObject([{ status: 'ok' }])
     expect(events.map(({ type }) => type)).toContain('a person')
   })

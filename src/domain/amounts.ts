@@ -1,0 +1,19 @@
+/** Dollars are shown to this many parts. */
+const PARTS = 10_000
+
+/** Of what is there the rest is cut, of what is needed it is filled up: rounding makes nothing look like enough. */
+export function usdText(amount: number, round: 'down' | 'up' = 'down'): string {
+  if (amount === Number.POSITIVE_INFINITY) return NO_LIMIT
+  if (amount <= 0) return '0'
+  if (amount * PARTS < 1 && round === 'down') return 'less than 0.0001'
+  // Without the last digits, which are only how floats are added up.
+  const parts = Number((amount * PARTS).toPrecision(12))
+  return String((round === 'up' ? Math.ceil(parts) : Math.floor(parts)) / PARTS)
+}
+
+/** 1234567 as 1,234,567. */
+export function countText(amount: number, round: 'down' | 'up' = 'down'): string {
+  return String(Math.max(0, round === 'up' ? Math.ceil(amount) : Math.floor(amount))).replace(/\B(?=(\d{3})+$)/g, ',')
+}
+
+export const NO_LIMIT = 'no limit'
