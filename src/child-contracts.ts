@@ -5,6 +5,7 @@ import {
   type AgentMemory,
   type Check,
   type Contract,
+  childNeeds,
   chooseChildModel,
   type DelegationRequest,
   type DelegationSettings,
@@ -14,9 +15,10 @@ import {
   type NamedProfile,
   type Parent,
 } from './domain/index.js'
-import { isFanOut } from './fan-out.js'
+import { fanOutParts, isFanOut } from './fan-out.js'
 import type { Preparation } from './preparation.js'
-import { type PreparedChild, priceToRead, type Reuse, taskMessage } from './runtime/index.js'
+import { cacheKey, ResultCache } from './result-cache.js'
+import { estimateFirst, type PreparedChild, priceToRead, type Reuse, taskMessage } from './runtime/index.js'
 import type { Store } from './store/index.js'
 import { builtinToolNames, createSchemaCompiler, judgeCommand } from './tools/index.js'
 
@@ -24,18 +26,19 @@ import { builtinToolNames, createSchemaCompiler, judgeCommand } from './tools/in
 const OWN_TURNS = 2
 const OWN_TOKENS = 2000
 
-/** Under this type the store has results that may be used again in their session. */
-const RESULTS = 'delegation_result'
-
 /** Makes the contracts of a run's sub-agents, with the prompts and the task that go with them. */
 export class ChildContracts {
+  readonly #cache: ResultCache
+
   constructor(
     private readonly preparation: Preparation,
-    private readonly store: Store,
+    store: Store,
     private readonly settings: DelegationSettings,
     private readonly now: () => number,
-    private readonly session_id: string,
-  ) {}
+    session_id: string,
+  ) {
+    this.#cache = new ResultCache(store, session_id, () => preparation.workspace())
+  }
 
   get profiles(): { name: string; description: string }[] {
     return listProfiles(this.settings.profiles)
@@ -47,7 +50,11 @@ export class ChildContracts {
     child: { id: string; step_idx: number },
     watching: Watching,
   ): Promise<PreparedChild> {
+    const { total_tokens, cost_usd, sub_agents } = parent.ledger.reserved
+    const waits = total_tokens > 0 || cost_usd > 0 || sub_agents > 0
     const refused = (message: string): PreparedChild => ({ ok: false, message })
+    /** What does not fit now may fit when others have closed. */
+    const short = (message: string): PreparedChild => ({ ok: false, message, ...(waits ? { short: true } : {}) })
     if (request.task.trim() === '') return refused('The task is empty: say what is to be done.')
     const profile = this.#profile(request.profile)
     if (profile instanceof Error) return refused(profile.message)
@@ -55,42 +62,42 @@ export class ChildContracts {
     const resolved = await this.preparation.childModel(`${choice.provider}/${choice.model}`)
     if (!resolved.ok) return refused(`Not spawned: ${resolved.message}`)
     const place = await this.preparation.place(resolved.model, watching, null)
-    const derived = deriveContract({
-      ...{ parent: await this.#side(parent), child, profile, request, settings: this.settings },
-      model: {
-        ...choice,
-        window: resolved.model.window,
-        least_usd: priceToRead(resolved.model, MIN_CHILD_TOKENS),
-      },
-      known_tools: place.registry.names(),
-      nameable_tools: builtinToolNames(),
-      prompt_digest: '',
-    })
-    if (!derived.ok) return refused(derived.message)
+    const side = await this.#side(parent)
+    const derive = (least_tokens: number) =>
+      deriveContract({
+        ...{ parent: side, child, profile, request, settings: this.settings },
+        model: {
+          ...choice,
+          window: resolved.model.window,
+          least_tokens,
+          least_usd: priceToRead(resolved.model, least_tokens),
+        },
+        known_tools: place.registry.names(),
+        nameable_tools: builtinToolNames(),
+        prompt_digest: '',
+      })
+    let derived = derive(MIN_CHILD_TOKENS)
+    if (!derived.ok) return short(derived.message)
     const fault =
       this.preparation.fault(derived.contract, place) ?? (await checksFault(request.checks, parent, place.sandboxed))
     if (fault !== null) return refused(`Not spawned: ${fault}`)
     const written = await this.preparation.prompts.child(derived.contract, place, profile?.profile ?? null, request)
     if (!written.ok) return refused(`Not spawned: ${written.message}`)
     const { stored } = written
-    const contract = { ...derived.contract, agent: { ...derived.contract.agent, prompt_digest: stored.digest } }
     const task = taskMessage(request)
+    // Only now is it known how large its first request is; one that could not make it is not begun.
+    derived = derive(childNeeds(estimateFirst(stored.prompt, task)))
+    if (!derived.ok) return short(derived.message)
+    const contract = { ...derived.contract, agent: { ...derived.contract.agent, prompt_digest: stored.digest } }
     const caches = request.cache ?? profile?.profile.cache ?? false
-    const cache_key = caches ? cacheKey(contract, task) : null
-    const reuse = cache_key === null ? null : await this.#earlier(cache_key)
+    const cache_key = caches ? cacheKey(contract, task, request) : null
+    const reuse = cache_key === null ? null : await this.#cache.earlier(cache_key)
     return { ok: true, contract, task, prompt: stored, cache_key, reuse }
   }
 
   /** Its result may be used again in this session. */
-  async keep(cache_key: string, reuse: Reuse): Promise<void> {
-    const id = `${this.session_id}:${cache_key}`
-    // Whoever was faster had the same to say.
-    await this.store.putRecord({ type: RESULTS, id, value: reuse, by: 'runtime', expected_version: 0 })
-  }
-
-  async #earlier(cache_key: string): Promise<Reuse | null> {
-    const record = await this.store.record(RESULTS, `${this.session_id}:${cache_key}`)
-    return (record?.value as Reuse | undefined) ?? null
+  keep(cache_key: string, reuse: Reuse): Promise<void> {
+    return this.#cache.keep(cache_key, reuse)
   }
 
   #profile(name: string | undefined): NamedProfile | null | Error {
@@ -109,13 +116,19 @@ export class ChildContracts {
   async #side(memory: AgentMemory): Promise<Parent> {
     const { agent_id, contract, ledger, measured, at } = memory
     // A program uses no tokens.
-    const own = isFanOut(contract) ? 0 : OWN_TURNS * ((measured?.tokens ?? 0) + OWN_TOKENS)
+    const program = isFanOut(contract)
+    const own = program ? 0 : OWN_TURNS * ((measured?.tokens ?? 0) + OWN_TOKENS)
+    const kept = { total_tokens: own, cost_usd: await this.#price(contract, own) }
+    const { total_tokens, cost_usd } = ledger.reserved
     return {
       agent_id,
       contract,
+      kept,
+      reserved: { total_tokens, cost_usd },
+      ...(program ? { parts: fanOutParts(memory) } : {}),
       left: {
-        total_tokens: left(ledger, 'total_tokens') - own,
-        cost_usd: left(ledger, 'cost_usd') - (await this.#price(contract, own)),
+        total_tokens: left(ledger, 'total_tokens') - kept.total_tokens,
+        cost_usd: left(ledger, 'cost_usd') - kept.cost_usd,
         sub_agents: left(ledger, 'sub_agents'),
         wall_ms: left(ledger, 'wall_ms') - Math.max(0, Math.round(this.now() - at)),
       },
@@ -148,13 +161,6 @@ async function checksFault(
     }
   }
   return null
-}
-
-/** Names what a sub-agent would do: its task and contract, but for what only says where in the tree it is. */
-function cacheKey(contract: Contract, task: string): string {
-  const { permissions, model, execution, workspace, agent, step } = contract
-  const { wall_ms, total_tokens, cost_usd, sub_agents, ...own } = execution.budget
-  return digestOf([task, permissions, model, own, workspace, agent, step])
 }
 
 function digestOf(value: unknown): string {

@@ -47,6 +47,8 @@ type ChildrenParts = {
   watching: Watching
   /** Where their models come from. */
   model: Preparation['childModel']
+  /** The run is only going to be closed: nothing is asked, connected or checked for it. */
+  closing: boolean
 }
 
 /** The sub-agents of one run, at every depth: where their contracts come from, and how they get to work. */
@@ -81,12 +83,12 @@ export class RunChildren implements Launcher {
       agent_id: child.id,
       group: `${run_id}/${agent_id}`,
       group_limit: parent.contract.execution.max_concurrent,
-      open: async (cancelled) => {
+      open: async (cancelled, stopped) => {
         // What the parent knows to have failed before it began is not begun by a restart.
         if (child.failed) return { done: notStarted(child.failed) }
         const memory = fresh ? null : await this.#known(run_id, child.id)
         if (memory?.result) return { done: endOf(memory, memory.result) }
-        if (memory) return this.#resume(memory)
+        if (memory) return this.#resume(memory, stopped)
         if (cancelled) {
           const reason = `cancelled by ${cancelled.by}: ${cancelled.reason}`
           return { done: notStarted(unspent('cancelled', cancelled.by, reason)) }
@@ -97,21 +99,24 @@ export class RunChildren implements Launcher {
     })
   }
 
-  async file(parent: AgentMemory, child: Child, result: AgentResult): Promise<void> {
+  async file(parent: AgentMemory, child: Child, result: AgentResult): Promise<{ fault: string | null }> {
     const { run_id } = parent
     const { cwd, host, contracts } = this.parts
     const pattern = child.contract?.outputs.report_path_pattern
+    let fault: string | null = null
     if (pattern) {
       const path = pattern
         .replaceAll('<run>', run_id)
         .replaceAll('<agent>', child.id)
         .replaceAll('<idx>', String(child.step_idx))
-      // The log has it all: a report that cannot be written is no reason to lose the work.
-      host.writeReport(join(cwd, path), reportOf(child, result))
+      // The log has it all: a report that cannot be written is no reason to lose the work, but it is said.
+      const written = host.writeReport(join(cwd, path), reportOf(child, result))
+      if (!written.ok) fault = written.message
     }
     if (child.cache_key !== null && result.outcome === 'completed') {
       await contracts.keep(child.cache_key, { from: { run_id, agent_id: child.id }, result })
     }
+    return { fault }
   }
 
   earlier(parent: AgentMemory, ids: readonly string[]): Promise<Child[]> {
@@ -144,14 +149,15 @@ export class RunChildren implements Launcher {
     return { lease, loop: await this.#loop(lease, foldAgent(written.events) as AgentMemory, place) }
   }
 
-  async #resume(memory: AgentMemory) {
+  async #resume(memory: AgentMemory, stopped: AbortSignal) {
     const { engine, preparation, host } = this.parts
     const { run_id, agent_id, contract } = memory
     const model = await this.parts.model(modelName(contract))
     if (!model.ok) throw new AbandonedError(model.message)
     let taken = await engine.take(run_id, agent_id)
     while (!taken.ok) {
-      await host.clock.sleep(HELD_MS)
+      if (stopped.aborted) throw new AbandonedError(`${agent_id} is held by ${taken.held_by}`)
+      await host.clock.sleep(HELD_MS, stopped)
       taken = await engine.take(run_id, agent_id)
     }
     const { lease } = taken
@@ -170,13 +176,14 @@ export class RunChildren implements Launcher {
       interrupted_calls: calls.filter((call) => call.intent && !call.result).map((call) => call.part.call_id),
     })
     // The machine may be another than the one that the contract was made on.
-    const fault = preparation.fault(contract, place)
+    const fault = this.parts.closing ? null : preparation.fault(contract, place)
     if (fault !== null) loop.cancel('runtime', fault)
     return { lease, loop }
   }
 
   #place(contract: Contract, model: Model): Promise<AgentPlace> {
     const { person, ...unasked } = this.parts.watching
+    if (this.parts.closing) return this.parts.preparation.closingPlace(model, this)
     const asks = person && contract.permissions.can_ask_person
     return this.parts.preparation.place(model, asks ? { ...unasked, person } : unasked, this)
   }

@@ -101,9 +101,8 @@ export class Preparation {
     launcher: Launcher | null,
     registry: ToolRegistry,
   ): Promise<AgentPlace> {
-    const { cwd, host, store, settings, redactor } = this.parts
-    this.#workspace ??= await host.workspace(cwd)
-    const workspace = this.#workspace
+    const { host, store, settings, redactor } = this.parts
+    const workspace = await this.workspace()
     const sandbox = await this.sandbox()
     return {
       store,
@@ -128,6 +127,12 @@ export class Preparation {
       model_timeout_ms: settings.model_timeout_ms ?? 600_000,
       ...(watching.onDelta ? { onDelta: watching.onDelta } : {}),
     }
+  }
+
+  /** The files that agents work in. */
+  async workspace(): Promise<Workspace> {
+    this.#workspace ??= await this.parts.host.workspace(this.parts.cwd)
+    return this.#workspace
   }
 
   /** What stands around commands here. */
@@ -167,7 +172,11 @@ export class Preparation {
     run_id: string,
     options: RunOptions,
     place: AgentPlace,
-    { source, child_models = [] }: { source: ModelSource; child_models?: string[] },
+    {
+      source,
+      child_models = [],
+      max_concurrent,
+    }: { source: ModelSource; child_models?: string[]; max_concurrent?: number },
   ) {
     const { settings, reach } = this.parts
     const mode = options.mode ?? settings.mode ?? 'normal'
@@ -200,25 +209,23 @@ export class Preparation {
       },
       budget: { ...settings.budget, ...options.budget },
       delegation: { ...this.#allowed(options), models: [...this.#childModels(), ...child_models] },
-      ...(options.delegation?.max_concurrent === undefined
-        ? {}
-        : { max_concurrent: options.delegation.max_concurrent }),
+      ...(max_concurrent === undefined ? {} : { max_concurrent }),
       base: head?.ok ? head.commit : null,
     }
     const authority = rootAuthority(request)
-    const stored = await this.prompts.root(authority, place)
+    const stored = await this.prompts.root(run_id, authority, place)
     const derived = rootContract({ ...request, prompt_digest: stored.digest })
     if (!derived.ok) throw new RetinueError('input', derived.faults.join('; '))
     this.check(derived.contract, place)
     return { contract: derived.contract satisfies Contract, stored }
   }
 
-  /** Whether a run may delegate, and how deep: what it asks for, but no more than the settings say. */
+  /** Whether a run may delegate, and how deep: as it asks, where the settings let it delegate at all. */
   #allowed({ delegation }: RunOptions): { enabled: boolean; max_depth: number } {
     const { enabled, max_depth } = this.delegation
     return {
       enabled: enabled && delegation?.enabled !== false,
-      max_depth: Math.min(max_depth, delegation?.max_depth ?? max_depth),
+      max_depth: delegation?.max_depth ?? max_depth,
     }
   }
 

@@ -7,10 +7,12 @@ import {
   type Message,
   type ModelSource,
   type NewEvent,
+  ownerInWords,
   type Redactor,
 } from './domain/index.js'
 import { LEASE_TTL_MS, type LocalEngine } from './engine/index.js'
 import { RetinueError } from './errors.js'
+import { isFanOut } from './fan-out.js'
 import type { Host } from './host/index.js'
 import type { Model } from './models/index.js'
 import type { Preparation } from './preparation.js'
@@ -24,7 +26,16 @@ import { VERSION } from './version.js'
 /** Of the context, what the history of a session may take at the start of a run. */
 const HISTORY_SHARE = 0.3
 
-type RootModel = { model: Model; source: ModelSource; child_models?: string[] }
+type RootModel = {
+  model: Model
+  source: ModelSource
+  /** Models that its sub-agents may use besides those of the settings. */
+  child_models?: string[]
+  /** Of its sub-agents, at work at once. */
+  max_concurrent?: number
+  /** What its contract and those of its sub-agents say it is about. Default: the task. */
+  goal?: string
+}
 
 type Parts = {
   cwd: string
@@ -45,13 +56,18 @@ export class RunDriver {
   async begin(
     run_id: string,
     options: RunOptions,
-    { model, ...choice }: RootModel,
+    { model, goal = options.task, ...choice }: RootModel,
     started: Started,
   ): Promise<RunResult> {
     const session_id = options.session_id ?? this.parts.new_id()
     const place = await this.parts.preparation.place(model, options, this.#children(session_id, options))
-    const { contract, stored } = await this.parts.preparation.contract(run_id, options, place, choice)
-    const session = options.session_id ? await this.#session(options.session_id) : NO_SESSION
+    const { contract, stored } = await this.parts.preparation.contract(
+      run_id,
+      { ...options, task: goal },
+      place,
+      choice,
+    )
+    const session = options.session_id ? await this.#session(options.session_id, isFanOut(contract)) : NO_SESSION
     const room = contract.execution.budget.context_tokens * HISTORY_SHARE
     // What is secret now may not have been when it was said.
     const history = this.parts.redactor.redactAll(trimHistory(session.messages, room))
@@ -113,6 +129,7 @@ export class RunDriver {
     const place = await this.parts.preparation.place(resolved, watching, this.#children(run.session_id, watching))
     this.parts.preparation.check(loaded.memory.contract, place)
     const notes = this.parts.preparation.notes(await this.parts.reach.open())
+    await this.parts.preparation.prompts.readFiles(run_id, loaded.memory.contract.permissions, place)
     const { lease, loop } = await this.#takeOver(run_id, place, notes)
     return this.#work(lease, loop, started, run.session_id)
   }
@@ -124,7 +141,7 @@ export class RunDriver {
     if (!taken.ok) {
       throw new RetinueError(
         'held',
-        `Run ${run_id} is being worked on by ${taken.held_by}. See it with: retinue watch ${run_id}`,
+        `Run ${run_id} is being worked on by ${ownerInWords(taken.held_by)}. See it with: retinue watch ${run_id}`,
       )
     }
     const { lease } = taken
@@ -204,7 +221,18 @@ export class RunDriver {
     const { preparation, store, host, cwd, engine, redactor } = this.parts
     const contracts = new ChildContracts(preparation, store, preparation.delegation, host.clock.now, session_id)
     const childModel = model ?? ((name: string) => preparation.childModel(name))
-    return new RunChildren({ cwd, host, store, engine, preparation, redactor, contracts, watching, model: childModel })
+    return new RunChildren({
+      cwd,
+      host,
+      store,
+      engine,
+      preparation,
+      redactor,
+      contracts,
+      watching,
+      model: childModel,
+      closing: model !== undefined,
+    })
   }
 
   /** A run goes on in the folder it was started in, and nowhere else. */
@@ -216,23 +244,39 @@ export class RunDriver {
     )
   }
 
-  /** The conversation of a session: what its last run started from, and what it added. */
-  async #session(session_id: string): Promise<typeof NO_SESSION> {
-    const [last] = await this.parts.store.runs({ session_id, limit: 1 })
+  /**
+   * What a session has come to: how many calls and sub-agents it had, and its conversation. A program takes no part in
+   * that one: it reads nothing of it, and its own calls are none of it.
+   */
+  async #session(session_id: string, is_program: boolean): Promise<typeof NO_SESSION> {
+    const rows = await this.parts.store.runs({ session_id })
+    const [last, ...earlier] = rows
     if (!last) throw new RetinueError('not_found', `There is no session ${session_id} in this store`)
     this.#belongsHere(last)
     if (last.status !== 'closed') {
       throw new RetinueError('held', `The last run of this session is not closed: retinue resume ${last.run_id}`)
     }
-    const { memory, material } = await this.parts.reader.root(last.run_id)
-    const closed = memory.messages.filter((message, i) => {
-      // A run that was stopped between a call and its result ends with calls that no provider would take back.
-      const open = message.role === 'assistant' && message.parts.some((part) => part.type === 'tool_call')
-      return !(open && i === memory.messages.length - 1)
-    })
-    const children = memory.children_before + memory.children.length
-    return { messages: [...material.history, ...closed], calls: memory.calls_made, children }
+    let run = await this.parts.reader.root(last.run_id)
+    const { children_before, children, calls_made: calls } = run.memory
+    const counts = { calls, children: children_before + children.length }
+    if (is_program) return { ...counts, messages: [] }
+    while (isFanOut(run.memory.contract)) {
+      const before = earlier.shift()
+      if (!before) return { ...counts, messages: [] }
+      run = await this.parts.reader.root(before.run_id)
+    }
+    return { ...counts, messages: conversation(run) }
   }
+}
+
+/** What a run started from, and what it added. */
+function conversation({ memory, material }: Awaited<ReturnType<RunReader['root']>>): Message[] {
+  const closed = memory.messages.filter((message, i) => {
+    // A run that was stopped between a call and its result ends with calls that no provider would take back.
+    const open = message.role === 'assistant' && message.parts.some((part) => part.type === 'tool_call')
+    return !(open && i === memory.messages.length - 1)
+  })
+  return [...material.history, ...closed]
 }
 
 const NO_SESSION: { messages: Message[]; calls: number; children: number } = { messages: [], calls: 0, children: 0 }

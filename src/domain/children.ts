@@ -123,7 +123,7 @@ function closed<M extends Family>(memory: M, event: Extract<ChildEvent, { type: 
     // Fractions of a dollar, added and taken away, do not come to nothing by themselves.
     ledger: children.some(isOpen) ? ledger : { ...ledger, reserved: NOTHING_RESERVED },
     usage: addUsage(memory.usage, result.usage),
-    priced: memory.priced && used.cost_usd !== null,
+    priced: memory.priced && result.cost_usd !== null,
     files_changed: union(memory.files_changed, result.files_changed),
   }
 }

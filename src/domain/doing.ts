@@ -1,4 +1,5 @@
 import type { ModelFault, Purpose } from './events.js'
+import { endedAs } from './in-words.js'
 import { type Figures, NO_FIGURES, type RunTree, type TreeAgent } from './tree.js'
 
 /** What an agent does at this moment, or what it waits for. */
@@ -72,6 +73,7 @@ export type Totals = {
   waiting: number
   at_work: number
   completed: number
+  incomplete: number
   failed: number
   figures: Figures
 }
@@ -83,6 +85,7 @@ export function totalsOf(tree: RunTree): Totals {
     waiting: 0,
     at_work: 0,
     completed: 0,
+    incomplete: 0,
     failed: 0,
     figures: { ...(tree.root?.all ?? NO_FIGURES) },
   }
@@ -94,9 +97,14 @@ export function totalsOf(tree: RunTree): Totals {
   return totals
 }
 
+export type Standing = 'waiting' | 'at_work' | 'completed' | 'incomplete' | 'failed'
+
 /** An agent is completed when it is closed as such, not before. */
-export function standingOf(agent: TreeAgent): 'waiting' | 'at_work' | 'completed' | 'failed' {
-  if (agent.final_status !== null) return agent.final_status
+export function standingOf(agent: TreeAgent): Standing {
+  const { final_status, outcome, parent_id } = agent
+  // What a budget cut short of the run itself is not joined to anything, so that it is not closed as completed.
+  if (final_status !== null && parent_id === null && outcome === 'budget_exceeded') return 'incomplete'
+  if (final_status !== null) return outcome === null ? final_status : endedAs(final_status, outcome)
   if (agent.state === 'failed') return 'failed'
   return agent.state === 'created' ? 'waiting' : 'at_work'
 }

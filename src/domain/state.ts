@@ -76,7 +76,7 @@ export type AgentMemory = {
   /** How many sub-agents earlier runs of the session had, to number the next one. */
   children_before: number
   /** Which attempt at its task this is, and how much time the ones before it took. */
-  attempt: { number: number; wall_ms_before: number }
+  attempt: { number: number; wall_ms_before: number; text_before: string }
   /** Questions that a person has not answered yet. */
   questions: number
   exceeded: EventData<'budget.exceeded'> | null
@@ -146,7 +146,7 @@ function start(event: Extract<AgentEvent, { type: 'agent.started' | 'agent.subag
     files_changed: [],
     children: [],
     children_before,
-    attempt: { number: 1, wall_ms_before: 0 },
+    attempt: { number: 1, wall_ms_before: 0, text_before: '' },
     questions: 0,
     exceeded: null,
     cancel: null,
@@ -383,11 +383,16 @@ function ended(memory: AgentMemory, event: AgentEvent, result: AgentResult): Age
   return { ...memory, result, state: step(memory, event, endState(result.outcome)) }
 }
 
+/** The last words of an agent, of an earlier attempt where this one has none yet. */
+export function textSoFar({ answer, attempt }: AgentMemory): string {
+  return answer?.text || attempt.text_before
+}
+
 /** A new attempt begins where the first did; what was spent stays spent. */
 function again(memory: AgentMemory, number: number): AgentMemory {
   return {
     ...memory,
-    attempt: { number, wall_ms_before: memory.ledger.spent.wall_ms },
+    attempt: { number, wall_ms_before: memory.ledger.spent.wall_ms, text_before: textSoFar(memory) },
     messages: [{ role: 'user', content: memory.task }],
     ...{ request: null, failure: null, answer: null, calls: [], measured: null, exceeded: null },
     ...{ masked: [], summarized_at: null, questions: 0 },

@@ -23,8 +23,8 @@ type ChildTask<T> = {
   /** Its siblings take turns with those of other groups; so many of them work at once. */
   group: string
   group_limit: number | undefined
-  /** Called when it is its turn; or without a turn, because it was cancelled before that. */
-  open: (cancelled: Cancel | null) => Promise<{ lease: Lease; loop: AgentLoop } | { done: T }>
+  /** Called when it is its turn; or without a turn, because it was cancelled before that. The signal: it is stopped. */
+  open: (cancelled: Cancel | null, stopped: AbortSignal) => Promise<{ lease: Lease; loop: AgentLoop } | { done: T }>
   done: (loop: AgentLoop, result: AgentResult) => T
 }
 
@@ -33,6 +33,10 @@ type ChildWork<T> = {
   ended: Promise<T>
   cancel(by: string, reason: string): void
   abandon(why: string): void
+  stopped: AbortSignal
+  cancelled(): Cancel | null
+  /** It can be cancelled until then. */
+  forget(): void
 }
 
 type Cancel = { by: string; reason: string }
@@ -45,6 +49,7 @@ export class LocalEngine {
   readonly #children = new Map<string, (by: string, reason: string) => void>()
   /** Cancels that came for runs which are about to be worked on. */
   readonly #early = new Map<string, Signal>()
+  readonly #earlyChildren = new Map<string, Cancel>()
   #timers: NodeJS.Timeout[] = []
   #heard = 0
 
@@ -140,7 +145,7 @@ export class LocalEngine {
       })
       try {
         if (abandoned !== null) throw new AbandonedError(abandoned)
-        const opened = await open(cancelled)
+        const opened = await open(cancelled, left.signal)
         if ('done' in opened) return opened.done
         loop = opened.loop
         if (abandoned !== null) loop.abandon(abandoned)
@@ -151,8 +156,12 @@ export class LocalEngine {
       }
     }
     this.#children.set(key, cancel)
-    const ended = run().finally(() => this.#children.delete(key))
-    return { ended, cancel, abandon }
+    const early = this.#earlyChildren.get(key)
+    if (early) cancel(early.by, early.reason)
+    const forget = () => this.#children.delete(key)
+    const ended = run()
+    ended.catch(forget)
+    return { ended, cancel, abandon, stopped: left.signal, cancelled: () => cancelled, forget }
   }
 
   async #workUnder(key: string, lease: Lease, loop: AgentLoop, slot: Slot | undefined): Promise<AgentResult> {
@@ -189,7 +198,9 @@ export class LocalEngine {
       this.#heard = signal.id
       if (signal.kind === 'cancel_agent') {
         const { agent_id, reason } = signal.data as { agent_id: string; reason: string }
-        this.#children.get(`${signal.run_id}/${agent_id}`)?.(signal.by, reason)
+        const key = `${signal.run_id}/${agent_id}`
+        this.#earlyChildren.set(key, { by: signal.by, reason })
+        this.#children.get(key)?.(signal.by, reason)
       }
       if (signal.kind !== 'cancel') continue
       this.#early.set(signal.run_id, signal)
@@ -206,6 +217,7 @@ export class LocalEngine {
     for (const timer of this.#timers) clearInterval(timer)
     this.#timers = []
     this.#early.clear()
+    this.#earlyChildren.clear()
   }
 
   /** Lets go of everything that is at work, and waits until it is let go. What is open can be resumed. */

@@ -71,6 +71,8 @@ export interface Model {
    * no limit on cost can be held. Reading it may load the table of prices.
    */
   readonly price?: ((usage: Usage) => number) | undefined
+  /** Reads without a limit and costs nothing: a program that stands where a model would. */
+  readonly unmetered?: true
   generate(request: ModelRequest, options: GenerateOptions): Promise<ModelAnswer>
 }
 

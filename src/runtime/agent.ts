@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events'
 import {
   type AgentResult,
   type Call,
+  type Child,
   type EventData,
   endState,
   left,
@@ -17,17 +18,19 @@ import {
   callTools,
   defuse,
   jobBlocks,
+  judgeCommand,
   type Pipeline,
-  recoverCall,
+  recoverCalls,
   resolveToolName,
   type ToolContext,
   type ToolLimits,
   type ToolRegistry,
 } from '../tools/index.js'
 import { askPermission, askQuestion, type Person } from './asking.js'
-import { type Action, cancelReason, decide, exceededMessage } from './decide.js'
+import { type Action, decide, exceededMessage } from './decide.js'
 import { Delegation } from './delegation.js'
 import { fenceOf } from './fence.js'
+import type { RunGate } from './gates.js'
 import type { Launcher } from './launcher.js'
 import { type Asking, askModel, priceToRead } from './model-call.js'
 import { AbandonedError, type Recorder } from './recorder.js'
@@ -74,6 +77,8 @@ export class AgentLoop {
   #timer: NodeJS.Timeout | undefined
   #abandoned: string | null = null
   #slot: Slot = NO_SLOT
+  /** Waits without a slot that are under way. */
+  #resting = 0
   readonly #delegation: Delegation | null
 
   constructor(
@@ -87,7 +92,8 @@ export class AgentLoop {
       new Delegation({
         recorder,
         launcher,
-        run: (command) => this.#runGate(command),
+        runGate: (child, command, signal) => this.#runGate(child, command, signal),
+        redactor: place.redactor,
         now: () => clock.now(),
         signal: () => this.#stop.signal,
         rest: (wait) => this.#rest(wait),
@@ -159,7 +165,7 @@ export class AgentLoop {
     const { cancel } = this.memory
     if (!cancel || !this.#delegation) return
     await this.recorder.commit()
-    this.#delegation.halt('parent', cancelReason(cancel))
+    this.#delegation.halt('parent', cancel.reason)
   }
 
   #beginAttempt(): void {
@@ -182,8 +188,8 @@ export class AgentLoop {
         return askModel(this.#asking(), action)
       case 'call_tools':
         return callTools(this.#pipeline(), action.calls)
-      case 'recover_call':
-        return recoverCall(this.#pipeline(), action.call, action.may_repeat)
+      case 'recover_calls':
+        return recoverCalls(this.#pipeline(), action.calls, action.may_repeat)
       case 'mask':
         return this.recorder.record('context.masked', {
           call_ids: action.call_ids,
@@ -222,11 +228,19 @@ export class AgentLoop {
 
   /** Waits without a slot. One that is cancelled has only to close afterwards, and need not wait for its turn. */
   #rest<T>(wait: () => Promise<T>): Promise<T> {
-    return this.#slot.rest(() =>
-      wait().finally(() => {
-        if (this.#stopped === 'cancelled') this.#slot.release()
-      }),
-    )
+    if (this.#isOver) this.#slot.release()
+    this.#resting += 1
+    return this.#slot.rest(wait).finally(() => {
+      this.#resting -= 1
+    })
+  }
+
+  /** Whether all that is left to do is to close. */
+  get #isOver(): boolean {
+    const { attempt, contract } = this.memory
+    const { max_retries, attempt_timeout_ms, budget } = contract.execution
+    const may_retry = attempt.number <= max_retries && attempt_timeout_ms < budget.wall_ms
+    return this.#stopped === 'cancelled' || (this.#stopped === 'deadline' && !may_retry)
   }
 
   #asking(): Asking {
@@ -234,15 +248,21 @@ export class AgentLoop {
     return { place, recorder, material, signal: this.#stop.signal, deadline: this.#deadline }
   }
 
-  /** A gate's command runs behind this agent's own fence, in what time it has left. */
-  #runGate(command: string) {
-    const { fence, limits, workspace, processes, signal, time_left_ms } = this.#toolContext()
+  /**
+   * A gate's command is one that this agent could run without asking, here and now. It runs behind the fence of the
+   * sub-agent whose work it looks at, since it may run what that wrote; in what time this agent has left.
+   */
+  async #runGate({ contract }: Child, command: string, stopped: AbortSignal): ReturnType<RunGate> {
+    const { sandboxed } = this.place
+    const verdict = await judgeCommand(this.memory.contract.permissions, command, sandboxed)
+    if (verdict.decision !== 'allow') return { refused: verdict.reason }
+    const { limits, workspace, processes, signal, time_left_ms } = this.#toolContext()
     return processes.run({
       command,
       cwd: workspace.root,
-      ...(fence ? { fence } : {}),
+      ...(sandboxed && contract ? { fence: fenceOf(contract, workspace.root) } : {}),
       timeout_ms: Math.max(1, Math.min(limits.command_max_timeout_ms, time_left_ms())),
-      signal,
+      signal: AbortSignal.any([signal, stopped]),
       max_output_bytes: limits.command_output_bytes,
     })
   }
@@ -341,7 +361,7 @@ export class AgentLoop {
     const result = events.find((event) => event.type === 'tool.finished' && event.data.call_id === call_id)
     if (result?.type === 'tool.finished') return result.data.content
     const [earlier] = (await this.#delegation?.earlier([call_id])) ?? []
-    return earlier?.closed?.result.text ?? null
+    return earlier?.closed ? defuse(earlier.closed.result.text) : null
   }
 
   #toolCallsExceeded(): void {
@@ -359,7 +379,9 @@ export class AgentLoop {
       now: this.#stopped === 'deadline' ? Math.max(now, this.#deadline) : now,
       deadline: this.#deadline,
       max_attempts: this.place.max_attempts,
-      estimate: (purpose: Purpose) => estimateRequest(this.memory, this.material, purpose),
+      estimate: (purpose: Purpose) =>
+        this.place.model.unmetered ? 0 : estimateRequest(this.memory, this.material, purpose),
+      unmetered: this.place.model.unmetered === true,
       price: (tokens: number) => priceToRead(this.place.model, tokens),
       sideBySide: (call: PendingCall) => {
         const tool = this.place.registry.get(resolveToolName(call.part.tool) ?? call.part.tool)
@@ -387,7 +409,9 @@ export class AgentLoop {
   #abort(why: Stop): void {
     this.#stopped ??= why
     this.#stop.abort()
-    if (this.#abandoned !== null) this.#slot.release()
+    // What waits for its turn only to close need not.
+    if (this.#abandoned !== null || (this.#resting > 0 && this.#isOver)) this.#slot.release()
+    if (why === 'deadline') this.#delegation?.halt('parent', "its parent's time is up")
   }
 }
 

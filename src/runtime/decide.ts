@@ -8,6 +8,7 @@ import {
   type Outcome,
   type PendingCall,
   type Purpose,
+  textSoFar,
 } from '../domain/index.js'
 import { messagesToSummarize, resultsToMask } from './compaction.js'
 import { isPassing, retryAfter } from './retry.js'
@@ -16,8 +17,8 @@ import { isPassing, retryAfter } from './retry.js'
 export type Action =
   | { kind: 'ask_model'; purpose: Purpose; attempt: number; not_before: number }
   | { kind: 'call_tools'; calls: PendingCall[] }
-  /** A call whose intent was recorded by a process that died before its result was. */
-  | { kind: 'recover_call'; call: PendingCall; may_repeat: boolean }
+  /** Calls whose intents were recorded by a process that died before their results were. */
+  | { kind: 'recover_calls'; calls: PendingCall[]; may_repeat: boolean }
   | { kind: 'mask'; call_ids: string[]; estimated_tokens: number }
   | { kind: 'exceed'; exceeded: EventData<'budget.exceeded'> }
   /** It has answered, and sub-agents are still open. */
@@ -39,6 +40,8 @@ export type Surroundings = {
   max_attempts: number
   /** Size of the request for this purpose, in tokens. */
   estimate: (purpose: Purpose) => number
+  /** No request of its own takes anything from its budget. */
+  unmetered?: boolean
   /** What so many tokens cost to read, in US dollars; 0 where the price is not known (no limit is accepted then). */
   price: (tokens: number) => number
   /** Calls of which several may run side by side. */
@@ -62,7 +65,7 @@ function ending(memory: AgentMemory, around: Surroundings, action: Finish): Acti
   const answers = action.outcome === 'completed'
   if (memory.children.some(isOpen)) {
     if (answers) return { kind: 'join_children' }
-    return { kind: 'stop_children', reason: action.reason ?? action.outcome }
+    return { kind: 'stop_children', reason: memory.cancel?.reason ?? action.reason ?? action.outcome }
   }
   const unread = unreadResults(memory)
   if (answers && unread.length > 0) return { kind: 'deliver', ids: unread }
@@ -81,13 +84,16 @@ function retry(memory: AgentMemory, around: Surroundings, action: Finish): Actio
   const time_left = budget.wall_ms - memory.ledger.spent.wall_ms - Math.max(0, around.now - memory.at)
   const helps = outcome === 'timeout' || (outcome === 'error' && isPassing(cause))
   if (!helps || number > max_retries || time_left < MIN_WALL_MS || left(memory.ledger, 'turns') <= 0) return null
+  if (shortOf(memory, around, 2 * (around.estimate('turn') + ANSWER_TOKENS))) return null
   return { kind: 'retry', attempt: number + 1, after: { outcome, reason } }
 }
 
 function next(memory: AgentMemory, around: Surroundings): Action {
-  const interrupted = memory.calls.find((call) => call.intent?.interrupted && !call.result)
+  const interrupted = memory.calls.filter((call) => call.intent?.interrupted && !call.result)
   const over = memory.cancel !== null || around.now >= around.deadline
-  if (interrupted) return { kind: 'recover_call', call: interrupted, may_repeat: !over }
+  if (interrupted.length > 0) {
+    return { kind: 'recover_calls', calls: batch(interrupted, around.sideBySide), may_repeat: !over }
+  }
   if (memory.cancel) return finish(memory, 'cancelled', memory.cancel.by, cancelReason(memory.cancel))
   if (around.now >= around.deadline) return timeOut(memory, around)
   const open = memory.calls.filter((call) => !call.result)
@@ -98,7 +104,7 @@ function next(memory: AgentMemory, around: Surroundings): Action {
   return turn(memory, around)
 }
 
-export function cancelReason({ by, reason }: EventData<'run.cancel_requested'>): string {
+function cancelReason({ by, reason }: EventData<'run.cancel_requested'>): string {
   return `cancelled by ${by}: ${reason}`
 }
 
@@ -119,6 +125,8 @@ function turn(memory: AgentMemory, around: Surroundings): Action {
   }
   // The report that ends a spent budget must still fit into it.
   const short = shortOf(memory, around, 2 * (size + ANSWER_TOKENS))
+  // What is set aside for sub-agents comes back when they close.
+  if (short && memory.children.some(isOpen)) return { kind: 'join_children' }
   if (short) return exceed(memory, short)
   return { kind: 'ask_model', purpose: 'turn', attempt: 1, not_before: around.now }
 }
@@ -138,6 +146,7 @@ function summarize(memory: AgentMemory, around: Surroundings): Action | null {
   const hopeless = memory.summarized_at === memory.ledger.spent.turns || messagesToSummarize(memory) < 2
   if (hopeless || size > memory.contract.execution.budget.context_tokens) return null
   const short = shortOf(memory, around, size + ANSWER_TOKENS)
+  if (short && memory.children.some(isOpen)) return { kind: 'join_children' }
   if (short) return exceed(memory, short)
   return { kind: 'ask_model', purpose: 'summary', attempt: 1, not_before: around.now }
 }
@@ -154,6 +163,7 @@ function afterFailure(memory: AgentMemory, around: Surroundings): Action {
   const retry = retryAfter(failure, around.max_attempts)
   if (retry.again && retry.not_before < around.deadline) {
     const short = shortOf(memory, around, around.estimate(purpose) + ANSWER_TOKENS)
+    if (short && memory.children.some(isOpen)) return { kind: 'join_children' }
     if (short) return memory.exceeded ? ended(memory) : exceed(memory, short)
     return { kind: 'ask_model', purpose, attempt: failure.attempt + 1, not_before: retry.not_before }
   }
@@ -178,6 +188,7 @@ function report(memory: AgentMemory, around: Surroundings): Action {
 
 /** The limit that a call of so many tokens would break. */
 function shortOf(memory: AgentMemory, around: Surroundings, tokens: number): 'total_tokens' | 'cost_usd' | null {
+  if (around.unmetered) return null
   if (left(memory.ledger, 'total_tokens') < tokens) return 'total_tokens'
   return left(memory.ledger, 'cost_usd') < around.price(tokens) ? 'cost_usd' : null
 }
@@ -212,13 +223,17 @@ function exceed(memory: AgentMemory, limit: LimitName, spent = memory.ledger.spe
 }
 
 const WORDS: Record<LimitName, (allowed: number) => string> = {
-  tool_calls: (n) => `${n} tool calls`,
-  turns: (n) => `${n} turns`,
+  tool_calls: (n) => counted(n, 'tool call'),
+  turns: (n) => counted(n, 'turn'),
   context_tokens: (n) => `${n} tokens for one request`,
   wall_ms: (n) => `${n / 1000} seconds`,
   total_tokens: (n) => `${n} tokens`,
   cost_usd: (n) => `${n} USD`,
-  sub_agents: (n) => `${n} sub-agents`,
+  sub_agents: (n) => counted(n, 'sub-agent'),
+}
+
+function counted(n: number, what: string): string {
+  return `${n} ${what}${n === 1 ? '' : 's'}`
 }
 
 export function exceededMessage(limit: LimitName, allowed: number): string {
@@ -236,5 +251,5 @@ function verdict(memory: AgentMemory): [Outcome, string | null, string | null] {
 }
 
 function finish(memory: AgentMemory, outcome: Outcome, cause: string | null, reason: string | null): Finish {
-  return { kind: 'finish', outcome, cause, reason, text: memory.answer?.text ?? '' }
+  return { kind: 'finish', outcome, cause, reason, text: textSoFar(memory) }
 }

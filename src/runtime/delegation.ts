@@ -1,15 +1,17 @@
 import {
   type AgentResult,
   affords,
+  type Check,
   type Child,
   childId,
   type DelegationRequest,
   type EventData,
   isOpen,
+  type Redactor,
   type Reservation,
 } from '../domain/index.js'
 import type { Delegator, Job, Spawned } from '../tools/index.js'
-import { checkGate, gateOf, type RunCommand } from './gates.js'
+import { checkGate, gateOf, type RunGate } from './gates.js'
 import { type ChildEnd, type ChildRun, checksOf, type Launcher, type PreparedChild } from './launcher.js'
 import type { Recorder } from './recorder.js'
 import { inTurn } from './turns.js'
@@ -18,14 +20,20 @@ import { inTurn } from './turns.js'
 type ParentSide = {
   recorder: Recorder
   launcher: Launcher
-  /** How the commands of gates are run. */
-  run: RunCommand
+  /** How the command of a sub-agent's gate is run. */
+  runGate: (child: Child, command: string, signal: AbortSignal) => ReturnType<RunGate>
+  redactor: Redactor
   now: () => number
   /** Aborts when the call that waits is stopped. */
   signal: () => AbortSignal
   /** Waits without holding a slot. */
   rest: <T>(wait: () => Promise<T>) => Promise<T>
 }
+
+type Judged = { passed: boolean; result: AgentResult; close_reason: string }
+
+/** For gates of a sub-agent that nobody can cancel any more. */
+const NEVER = new AbortController().signal
 
 /** `run` null: its creation is on its way to the disk. */
 type OpenChild = { run: ChildRun | null; closed: Promise<void>; follow: (closing: Promise<void>) => void }
@@ -67,7 +75,7 @@ export class Delegation implements Delegator {
     call_id: string,
     index: number,
     request: DelegationRequest,
-  ): Promise<{ ok: true; child: Child } | { ok: false; message: string }> {
+  ): Promise<{ ok: true; child: Child } | Extract<Spawned, { ok: false }>> {
     const known = this.#memory.children.find((child) => child.call_id === call_id && child.index === index)
     if (known) return { ok: true, child: known }
     const { children, children_before, agent_id, contract } = this.#memory
@@ -172,55 +180,71 @@ export class Delegation implements Delegator {
     if (!end.started && !failed) {
       recorder.record('agent.subagent_failed', { sub_agent_id: id, step_idx, result: end.result })
     }
-    const { result, close_reason } = await this.#judge(this.#child(id), end.result)
-    const done = result.outcome === 'completed' || result.outcome === 'budget_exceeded'
-    await launcher.file(this.#memory, this.#child(id), result)
+    const run = this.#open.get(id)?.run ?? null
+    const judged = recorder.cleaned(await this.#judge(this.#child(id), end.result, run))
+    const { fault } = await launcher.file(this.#memory, this.#child(id), judged.result)
     recorder.record('agent.subagent_closed', {
       sub_agent_id: id,
       step_idx,
-      final_status: done ? 'completed' : 'failed',
-      close_reason,
-      result,
-      used: usedBy(end.used, result),
+      final_status: judged.passed ? 'completed' : 'failed',
+      close_reason: fault === null ? judged.close_reason : `${judged.close_reason} (${fault})`,
+      result: judged.result,
+      used: usedBy(end.used),
     })
+    run?.forget()
     this.#open.delete(id)
     recorder.commitSoon()
   }
 
   /** What the sub-agent's own end and its gates come to. Gates that a dead process had checked are not checked again. */
-  async #judge(child: Child, result: AgentResult): Promise<{ result: AgentResult; close_reason: string }> {
-    const { outcome, reason } = result
-    if (outcome !== 'completed' && outcome !== 'budget_exceeded') {
-      return { result, close_reason: reason ?? outcome }
-    }
+  async #judge(child: Child, result: AgentResult, run: ChildRun | null): Promise<Judged> {
+    const { outcome, reason, text } = result
+    if (outcome !== 'completed' && outcome !== 'budget_exceeded') return failed(result, reason ?? outcome)
     const checks = checksOf(child)
     for (const [number, check] of checks.entries()) {
       const known = child.gates.find(({ gate }) => gate === number)
-      const { passed, what, detail } = known ?? (await this.#check(child, number, check, result.text))
-      if (passed) continue
-      const close_reason = `the check failed: ${what}: ${detail}`
-      return { result: { ...result, outcome: 'gate_failed', cause: 'gate', reason: close_reason }, close_reason }
+      const checked = known ?? (await this.#check(child, number, check, text, run?.stopped ?? NEVER))
+      if (!checked) return this.#stoppedWhileChecked(result, run)
+      if (checked.passed) continue
+      const close_reason = `the check failed: ${checked.what}: ${checked.detail}`
+      return failed({ ...result, outcome: 'gate_failed', cause: 'gate', reason: close_reason }, close_reason)
     }
-    const gates = checks.length > 0 ? `; ${checks.length} of ${checks.length} checks passed` : ''
-    return { result, close_reason: `${reason ?? 'it gave its answer'}${gates}` }
+    const proven = checks.length > 0 ? `; ${checks.length} of ${checks.length} checks passed` : ''
+    // An answer that says nothing, and that nothing else speaks for, is none.
+    if (text.trim() === '' && checks.length === 0) {
+      const close_reason = reason ?? 'it answered without a word'
+      if (outcome === 'budget_exceeded') return failed(result, close_reason)
+      return failed({ ...result, outcome: 'error', cause: 'no_answer', reason: close_reason }, close_reason)
+    }
+    return { passed: true, result, close_reason: `${reason ?? 'it gave its answer'}${proven}` }
   }
 
+  #stoppedWhileChecked(result: AgentResult, run: ChildRun | null): Judged {
+    const by = run?.cancelled() ?? this.#stopped ?? { by: 'parent', reason: 'its parent was stopped' }
+    const close_reason = `cancelled by ${by.by} while it was checked: ${by.reason}`
+    return failed({ ...result, outcome: 'cancelled', cause: by.by, reason: close_reason }, close_reason)
+  }
+
+  /** null: it was stopped. */
   async #check(
     { id, step_idx }: Child,
     number: number,
-    check: Parameters<typeof gateOf>[0],
+    check: Check,
     text: string,
-  ): Promise<EventData<'agent.gate_checked'>> {
-    const { recorder, run, now } = this.side
+    stopped: AbortSignal,
+  ): Promise<EventData<'agent.gate_checked'> | null> {
+    const { recorder, runGate, redactor, now } = this.side
     const gate = { sub_agent_id: id, step_idx, ...gateOf(check, number) }
     recorder.record('agent.gate_started', gate)
     await recorder.commit()
     const started = now()
-    const { passed, detail, whole } = await checkGate(check, text, run)
+    const run = (command: string) => runGate(this.#child(id), command, stopped)
+    const checked = await checkGate(check, text, run, redactor)
+    if (checked === 'stopped') return null
+    const { passed, detail, whole } = checked
     const output = whole === null ? null : recorder.keep(whole)
-    const checked = { ...gate, passed, detail, output, duration_ms: now() - started }
-    recorder.record('agent.gate_checked', checked)
-    return checked
+    recorder.record('agent.gate_checked', { ...gate, passed, detail, output, duration_ms: now() - started })
+    return this.#child(id).gates.at(-1) ?? null
   }
 
   #child(id: string): Child {
@@ -244,13 +268,13 @@ function jobOf({ id, call_id, index, title, delivered, contract, closed, reused_
   return { id, call_id, index, title, delivered, adjustments: contract?.adjustments ?? [], closed, reused_from }
 }
 
-/** The price of a call that nobody knows makes the whole unknown. */
-function usedBy(used: Reservation, { cost_usd }: AgentResult): EventData<'agent.subagent_closed'>['used'] {
-  return {
-    total_tokens: used.total_tokens ?? 0,
-    cost_usd: cost_usd === null ? null : (used.cost_usd ?? 0),
-    sub_agents: used.sub_agents,
-  }
+/** What is known of its cost; whether that is all, the result says. */
+function usedBy({ total_tokens, cost_usd, sub_agents }: Reservation): EventData<'agent.subagent_closed'>['used'] {
+  return { total_tokens: total_tokens ?? 0, cost_usd: cost_usd ?? 0, sub_agents }
+}
+
+function failed(result: AgentResult, close_reason: string): Judged {
+  return { passed: false, result, close_reason }
 }
 
 function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {

@@ -1,13 +1,16 @@
-import type { Check, EventData } from '../domain/index.js'
+import type { Check, EventData, Redactor } from '../domain/index.js'
 import type { CommandResult } from '../host/index.js'
 import { boundOutput, createSchemaCompiler } from '../tools/index.js'
 
-/** How a gate's command is run: fenced and bounded like the commands of the agent that set the gate. */
-export type RunCommand = (command: string) => Promise<CommandResult>
+/** How a gate's command is run; `refused` where it may not be run here and now. */
+export type RunGate = (command: string) => Promise<CommandResult | { refused: string }>
 
 export type Gate = Pick<EventData<'agent.gate_checked'>, 'gate' | 'kind' | 'what'>
 
 type Checked = { passed: boolean; detail: string; whole: string | null }
+
+/** The check was stopped: nobody knows what it would have found. */
+const STOPPED = 'stopped'
 
 /** Of what came out of a gate, so much goes into the event; the whole is kept beside it. */
 const DETAIL_CHARS = 2000
@@ -18,12 +21,20 @@ export function gateOf(check: Check, gate: number): Gate {
 }
 
 /** What code finds about the output of a sub-agent. It may be made again after a crash: gates only look. */
-export async function checkGate(check: Check, text: string, run: RunCommand): Promise<Checked> {
+export async function checkGate(
+  check: Check,
+  text: string,
+  run: RunGate,
+  redactor: Redactor,
+): Promise<Checked | typeof STOPPED> {
   if (check.kind === 'schema') return checkSchema(check.schema, text)
   const result = await run(check.command)
+  if ('refused' in result) return { passed: false, detail: `not run: ${result.refused}`, whole: null }
+  if (result.status === 'aborted') return STOPPED
   const passed = result.status === 'exited' && result.exit_code === 0
   const first = result.status === 'exited' ? `exit code ${result.exit_code}` : (result.message ?? result.status)
-  const whole = `${first}\n${result.output.trimEnd()}`
+  // Before it is cut: half a secret would not be found.
+  const whole = redactor.redact(`${first}\n${result.output.trimEnd()}`)
   const { content, cut } = boundOutput(whole, { max_chars: DETAIL_CHARS, call_id: check.command })
   return { passed, detail: content, whole: cut ? whole : null }
 }

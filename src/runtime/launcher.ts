@@ -16,14 +16,22 @@ export type ChildEnd = { result: AgentResult; used: Reservation; started: boolea
 export interface ChildRun {
   /** Rejects when this process lets go of it; it is then still open. */
   readonly ended: Promise<ChildEnd>
+  /** Also after it has ended, as long as it is not forgotten: its checks may be under way. */
   cancel(by: string, reason: string): void
+  /** Aborts when it is cancelled or let go of. */
+  readonly stopped: AbortSignal
+  /** Who cancelled it. */
+  cancelled(): { by: string; reason: string } | null
+  /** It is closed. */
+  forget(): void
   /** Lets go of it without a word in the log. */
   abandon(why: string): void
 }
 
 export type PreparedChild =
   | { ok: true; contract: Contract; task: string; prompt: Blob; cache_key: string | null; reuse: Reuse | null }
-  | { ok: false; message: string }
+  /** `short`: it may fit when running sub-agents have closed. */
+  | { ok: false; message: string; short?: true }
 
 /** An earlier result that stands for a sub-agent that would do the same again. */
 export type Reuse = { from: { run_id: string; agent_id: string }; result: AgentResult }
@@ -39,7 +47,7 @@ export interface Launcher {
   /** `fresh`: it was created a moment ago and cannot have a stream yet. */
   launch(parent: AgentMemory, child: Child, fresh: boolean): ChildRun
   /** Keeps the report of a closed sub-agent where people find it, and its result for whoever asks for the same. */
-  file(parent: AgentMemory, child: Child, result: AgentResult): Promise<void>
+  file(parent: AgentMemory, child: Child, result: AgentResult): Promise<{ fault: string | null }>
   /** Those with these ids that earlier runs of the session had: their results can still be read. */
   earlier(parent: AgentMemory, ids: readonly string[]): Promise<Child[]>
 }

@@ -42,7 +42,7 @@ export async function askModel(asking: Asking, action: Extract<Action, { kind: '
   const { purpose, attempt } = action
   const request = buildRequest(recorder.memory, material, purpose)
   const request_id = `q${recorder.memory.seq + 1}`
-  const estimated_tokens = estimateRequest(recorder.memory, material, purpose)
+  const estimated_tokens = model.unmetered ? 0 : estimateRequest(recorder.memory, material, purpose)
   const estimated_usd = model.price ? priceToRead(model, estimated_tokens) : null
   recorder.record('model.requested', {
     request_id,
@@ -97,7 +97,9 @@ function usageOf(
   parts: Part[],
   input_tokens: number,
 ): Pick<EventData<'model.responded'>, 'usage' | 'usage_source' | 'cost_usd'> {
-  if (counted || usage.input_tokens + usage.output_tokens > 0) return { usage, usage_source: 'provider', cost_usd }
+  if (counted || usage.input_tokens + usage.output_tokens > 0) {
+    return { usage, usage_source: 'provider', cost_usd: cost_usd ?? model.price?.(usage) ?? null }
+  }
   const estimate = { ...usage, input_tokens, output_tokens: estimateMessage({ role: 'assistant', parts }) }
   return { usage: estimate, usage_source: 'estimate', cost_usd: model.price?.(estimate) ?? null }
 }
@@ -112,20 +114,21 @@ async function generate(
     return { ok: false, code: 'aborted', message: 'stopped before it was asked', retry_after_ms: null }
   const { clock, model, onDelta, model_timeout_ms } = place
   const { run_id, agent_id, attempt } = recorder.memory
-  const shown = showWords(place.redactor, agent_id, onDelta)
+  const shown = showWords(place.redactor, { agent_id, request_id: call.request_id }, onDelta)
   const aborter = new AbortController()
   const abort = () => aborter.abort()
   signal.addEventListener('abort', abort, { once: true })
   // What comes first ends it: the deadline is the signal's, and no second timer may be a little ahead of it.
   const timer = model_timeout_ms < deadline - clock.now() ? setTimeout(abort, model_timeout_ms) : undefined
   try {
-    const answer = await model
+    const asked = model
       .generate(request, {
         signal: aborter.signal,
         caller: { run_id, agent_id, ...call, agent_attempt: attempt.number },
         ...(onDelta && call.purpose !== 'summary' ? { onDelta: (delta) => shown.show(delta) } : {}),
       })
       .catch((error) => thrown(error, aborter.signal))
+    const answer = await Promise.race([asked, deaf(aborter.signal)])
     shown.end()
     if (!answer.ok && answer.code === 'aborted' && !signal.aborted) {
       const message = `no complete answer within ${Math.round(model_timeout_ms / 1000)} s (model_timeout_ms)`
@@ -136,6 +139,20 @@ async function generate(
     clearTimeout(timer)
     signal.removeEventListener('abort', abort)
   }
+}
+
+/** How long a model has to answer that it was aborted. */
+const ABORT_GRACE_MS = 1000
+
+/** Somebody's own model may not listen to its signal; that must hold up neither a cancel nor a deadline. */
+function deaf(signal: AbortSignal): Promise<ModelAnswer> {
+  return new Promise((resolve) => {
+    const message = 'the model did not stop when it was told to'
+    const late = () => resolve({ ok: false, code: 'aborted', message, retry_after_ms: null })
+    const wait = () => setTimeout(late, ABORT_GRACE_MS).unref()
+    if (signal.aborted) wait()
+    else signal.addEventListener('abort', wait, { once: true })
+  })
 }
 
 /** Models do not throw, but somebody's own may: that ends its agent, and nobody else. */

@@ -51,6 +51,11 @@ export class Recorder {
     this.#pending.push(event)
   }
 
+  /** As it would be written down. */
+  cleaned<T>(value: T): T {
+    return this.redactor.redactAll(value)
+  }
+
   /** Stored with the next commit, under the digest of what is stored. */
   keep(text: string): { digest: string; bytes: number } {
     const bytes = Buffer.from(this.redactor.redact(text))

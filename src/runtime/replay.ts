@@ -29,18 +29,7 @@ export type Replay =
 export async function replayRun(store: Store, run_id: string): Promise<Replay> {
   const tampered = await findTampering(store, run_id)
   if (tampered) return { ...tampered, requests: [] }
-  return replayEvents(store, await store.read({ run_id }), `run ${run_id} has no agent that was started`)
-}
-
-/** The same for one agent. */
-export async function replayAgent(store: Store, run_id: string, agent_id: string): Promise<Replay> {
-  const tampered = await findTampering(store, run_id)
-  if (tampered) return { ...tampered, requests: [] }
-  const events = await store.read({ run_id, agent_id })
-  return replayEvents(store, events, `run ${run_id} has no agent ${agent_id} that was started`)
-}
-
-async function replayEvents(store: Store, events: readonly StoredEvent[], none: string): Promise<Replay> {
+  const events = await store.read({ run_id })
   const agents = new Map<string, { memory: AgentMemory; material: Material }>()
   const requests: RebuiltRequest[] = []
   for (const event of events) {
@@ -57,7 +46,7 @@ async function replayEvents(store: Store, events: readonly StoredEvent[], none: 
     const memory = reduce(agent?.memory ?? null, event)
     if (memory) agents.set(agent_id, { memory, material: agent?.material ?? (await loadMaterial(store, memory)) })
   }
-  if (agents.size === 0) return { ...notStarted(none), requests }
+  if (agents.size === 0) return { ...notStarted(`run ${run_id} has no agent that was started`), requests }
   return { ok: true, requests, events: events.length, agents: agents.size }
 }
 

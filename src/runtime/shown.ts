@@ -2,7 +2,7 @@ import type { Redactor } from '../domain/index.js'
 
 /** What somebody who watches gets to see before it is an event. Nothing depends on it. */
 export type Delta =
-  | { type: 'text' | 'reasoning'; agent_id: string; text: string }
+  | { type: 'text' | 'reasoning'; agent_id: string; request_id: string; text: string }
   | { type: 'progress'; agent_id: string; text: string }
 
 type Watcher = (delta: Delta) => void
@@ -18,13 +18,17 @@ function show(watcher: Watcher | undefined, delta: Delta): void {
 }
 
 /** Words of a model as they come, without what is secret in them: a secret may come in two pieces. */
-export function showWords(redactor: Redactor, agent_id: string, watcher: Watcher | undefined) {
+export function showWords(
+  redactor: Redactor,
+  whose: { agent_id: string; request_id: string },
+  watcher: Watcher | undefined,
+) {
   const streams = { text: redactor.stream(), reasoning: redactor.stream() }
   return {
     show: ({ type, text }: { type: 'text' | 'reasoning'; text: string }) =>
-      show(watcher, { type, agent_id, text: streams[type].push(text) }),
+      show(watcher, { type, ...whose, text: streams[type].push(text) }),
     end: () => {
-      for (const type of ['reasoning', 'text'] as const) show(watcher, { type, agent_id, text: streams[type].end() })
+      for (const type of ['reasoning', 'text'] as const) show(watcher, { type, ...whose, text: streams[type].end() })
     },
   }
 }

@@ -21,6 +21,11 @@ export function estimateRequest(memory: AgentMemory, material: Material, purpose
   return estimatePrompt(material.prompt) + sum(material.history) + sum(memory.messages) + closing
 }
 
+/** The size of the first request of an agent that is told this. */
+export function estimateFirst(prompt: Prompt, task: string): number {
+  return estimatePrompt(prompt) + estimateText(task) + 4
+}
+
 export function estimateMessage(message: Message): number {
   let tokens = sizes.get(message)
   if (tokens === undefined) {

@@ -113,8 +113,8 @@ describe("a sub-agent in its parent's stream", () => {
       files_read: [],
       priced: true,
     })
-    const used = { total_tokens: 1000, cost_usd: null, sub_agents: 0 }
-    expect(fold('root', started, created('a1'), closed('a1', { used })).priced).toBe(false)
+    const unpriced = { result: result({ cost_usd: null }) }
+    expect(fold('root', started, created('a1'), closed('a1', unpriced)).priced).toBe(false)
   })
 
   it('is known by its result after that', () => {

@@ -64,6 +64,20 @@ describe('the tree of a run', () => {
     expect(agentIn(run.events, 'a1').reason).toBe('npm test failed')
   })
 
+  it('does not take what a budget cut short for completed', () => {
+    const run = eventsOfRun()
+    run.root()
+    const cut = { outcome: 'budget_exceeded', reason: 'no calls left' } as const
+    run.create('root', 'a1').close('completed', resultOf(cut))
+    run.create('root', 'a2').close('failed', resultOf(cut))
+    run.create('root', 'a3').end()
+    run.closeRun('budget_exceeded')
+    expect(['a1', 'a2', 'a3', 'root'].map((id) => standingOf(agentIn(run.events, id)))).toEqual([
+      ...['incomplete', 'failed', 'completed', 'incomplete'],
+    ])
+    expect(totalsOf(grown(run.events))).toMatchObject({ sub_agents: 3, completed: 1, incomplete: 1, failed: 1 })
+  })
+
   it('knows a sub-agent that never started from its parent', () => {
     const run = eventsOfRun()
     run.root()

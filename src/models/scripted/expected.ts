@@ -15,7 +15,7 @@ const EXACT = new Set([
 ])
 
 const DAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)'
-/** What differs from one time to the next in what commands say: times, durations, digests, places. */
+/** What differs from one time to the next in what is said: times, durations, digests, places, runs. */
 const FLEETING = new RegExp(
   [
     `\\b${DAY}\\w*,? [\\w: ]{8,30}?\\d{4}\\b(?: [+-]\\d{4})?`,
@@ -26,6 +26,8 @@ const FLEETING = new RegExp(
     '/tmp/[\\w./-]*\\w',
     '(?<=(?:127\\.0\\.0\\.1|localhost):)\\d+',
     '(?<=\\bpid[ =:]{1,2})\\d+',
+    // A result from the cache says which run it is of.
+    '(?<=\\ba\\d[\\d.]* of run )\\w+',
   ].join('|'),
   'g',
 )

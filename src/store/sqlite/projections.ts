@@ -86,9 +86,13 @@ export class ProjectionTables {
       return
     }
     const { set, updated_at } = delta
-    const counts = COUNTERS.map((name) => set[name] ?? null)
-    const state = [set.state ?? null, set.outcome ?? null]
-    this.#statements.updateAgent.run([updated_at, ...state, ...counts, run_id, agent_id])
+    const state = [updated_at, set.state ?? null, set.outcome ?? null]
+    // Most changes are of the state alone, and each value that is bound costs as much as finding the row.
+    if (set.turns === undefined) this.#statements.moveAgent.run([...state, run_id, agent_id])
+    else {
+      const counts = COUNTERS.map((name) => set[name] ?? null)
+      this.#statements.updateAgent.run([...state, ...counts, run_id, agent_id])
+    }
   }
 
   /** Inside a transaction. Throws on a log that cannot be read, which must then be rolled back. */
@@ -120,6 +124,7 @@ function prepare(database: Database) {
   const marks = (columns: readonly string[]) => columns.map(() => '?').join(', ')
   const sets = COUNTERS.map((name) => `${name} = coalesce(?, ${name})`).join(', ')
   const sums = COUNTERS.map((name) => `${name} = ${name} + ?`).join(', ')
+  const state = 'updated_at = max(updated_at, ?), state = coalesce(?, state), outcome = coalesce(?, outcome)'
   const move = 'last_position = last_position + ?, updated_at = max(updated_at, ?)'
   return {
     hasRun: database.prepare('SELECT 1 FROM runs WHERE run_id = ?'),
@@ -132,10 +137,8 @@ function prepare(database: Database) {
     insertAgent: database.prepare(
       `INSERT INTO sub_agents (${AGENT_COLUMNS.join(', ')}) VALUES (${marks(AGENT_COLUMNS)}) ON CONFLICT DO NOTHING`,
     ),
-    updateAgent: database.prepare(
-      `UPDATE sub_agents SET updated_at = max(updated_at, ?), state = coalesce(?, state),
-       outcome = coalesce(?, outcome), ${sets} WHERE run_id = ? AND agent_id = ?`,
-    ),
+    moveAgent: database.prepare(`UPDATE sub_agents SET ${state} WHERE run_id = ? AND agent_id = ?`),
+    updateAgent: database.prepare(`UPDATE sub_agents SET ${state}, ${sets} WHERE run_id = ? AND agent_id = ?`),
     clearRuns: database.prepare('DELETE FROM runs'),
     clearAgents: database.prepare('DELETE FROM sub_agents'),
     runIds: database.prepare('SELECT DISTINCT run_id FROM events ORDER BY run_id'),
