@@ -1,8 +1,8 @@
 import { profilesSection, skillsSection } from './control/index.js'
 import type { Authority, Contract, DelegationRequest, Profile, Prompt, ToolDefinition } from './domain/index.js'
 import { RetinueError } from './errors.js'
-import type { Workspace } from './host/index.js'
 import type { RunParts } from './preparation.js'
+import { fileFor, type PromptFile, PromptFiles, type Reader, readPromptFile } from './prompt-files.js'
 import type { Reached } from './reach.js'
 import { type AgentPlace, childPrompt, type PromptFacts, rootPrompt } from './runtime/index.js'
 import { blobDigest } from './store/index.js'
@@ -25,22 +25,26 @@ export class Prompts {
   /** Of the last root agent, and of sub-agents by what they were made from. */
   #last: StoredPrompt | null = null
   readonly #ofChildren = new Map<string, StoredPrompt>()
+  readonly #files: PromptFiles
 
   constructor(
     private readonly parts: RunParts,
     private readonly profiles: Readonly<Record<string, Profile>>,
     private readonly limits: ToolLimits,
-  ) {}
+  ) {
+    this.#files = new PromptFiles([...BOOTSTRAP_FILES, ...Object.values(profiles).flatMap(namedFiles)])
+  }
 
   /** Runs that follow each other mostly have the same prompt; it is written out and digested once. */
-  async root(authority: Authority, place: AgentPlace): Promise<StoredPrompt> {
+  async root(run_id: string, authority: Authority, place: AgentPlace): Promise<StoredPrompt> {
     const { host, reach, redactor } = this.parts
-    // The files they were made of may be others by now. Within a run, siblings share what the first of them read.
+    // What skills and servers say may be something else by now.
     this.#ofChildren.clear()
     const [{ platform }, instructions, { skills, servers }] = await Promise.all([
       host.facts(),
-      this.#instructions(place),
+      this.#instructions({ authority, depth: 0 }, place),
       reach.open(),
+      this.readFiles(run_id, authority, place),
     ])
     const facts = this.#facts(authority, place, { platform, instructions, skills, servers })
     const prompt = redactor.redactAll(rootPrompt(facts))
@@ -48,6 +52,11 @@ export class Prompts {
     if (last?.prompt.system === prompt.system && last.prompt.tools === prompt.tools) return last
     this.#last = store(prompt)
     return this.#last
+  }
+
+  /** Reads what the sub-agents of a run that begins or goes on are told from files. */
+  async readFiles(run_id: string, authority: Authority, place: AgentPlace): Promise<void> {
+    if (authority.can_spawn_children) await this.#files.read(run_id, place.workspace)
   }
 
   /** The prompt of a sub-agent: files, its profile's prompt, then what was asked for. */
@@ -59,22 +68,19 @@ export class Prompts {
   ): Promise<{ ok: true; stored: StoredPrompt } | { ok: false; message: string }> {
     const { permissions, execution } = contract
     const { budget } = execution
-    const date = new Date(this.parts.host.clock.now()).toISOString().slice(0, 10)
-    const key = JSON.stringify([date, permissions, budget, profile, request.system_prompt])
-    const known = this.#ofChildren.get(key)
-    if (known) return { ok: true, stored: known }
-    const [{ platform }, { skills, servers }, bootstrap, prompt_file] = await Promise.all([
-      this.parts.host.facts(),
-      this.parts.reach.open(),
-      readFiles(place.workspace, profile?.bootstrap_files ?? BOOTSTRAP_FILES),
-      readFiles(place.workspace, profile?.system_prompt_file ? [profile.system_prompt_file] : []),
-    ])
+    const { bootstrap, prompt_file } = await this.#filesFor(contract, place, profile)
     // Files that somebody named are part of what was asked for; the usual ones are there or not.
     const faults = [...(profile?.bootstrap_files ? bootstrap.faults : []), ...prompt_file.faults]
     if (faults.length > 0) {
       const message = `the profile ${contract.agent.profile_id} needs files that cannot be read: ${faults.join('; ')}. Use another profile, or none.`
       return { ok: false, message }
     }
+    const date = new Date(this.parts.host.clock.now()).toISOString().slice(0, 10)
+    const read = [bootstrap, prompt_file].map(({ files }) => files.map(({ path, digest }) => [path, digest]))
+    const key = JSON.stringify([date, permissions, budget, profile, request.system_prompt, read])
+    const known = this.#ofChildren.get(key)
+    if (known) return { ok: true, stored: known }
+    const [{ platform }, { skills, servers }] = await Promise.all([this.parts.host.facts(), this.parts.reach.open()])
     const facts = this.#facts(permissions, place, { platform, instructions: bootstrap.files, skills, servers })
     const own = prompt_file.files.map(({ text }) => text)
     const prompts = [...own, profile?.system_prompt ?? '', request.system_prompt ?? '']
@@ -83,6 +89,23 @@ export class Prompts {
     if (this.#ofChildren.size >= PROMPTS_KEPT) this.#ofChildren.clear()
     this.#ofChildren.set(key, stored)
     return { ok: true, stored }
+  }
+
+  /** What the files of a sub-agent's prompt say, as far as it may read them, and why some are not to be had. */
+  async #filesFor({ permissions, parent }: Contract, place: AgentPlace, profile: Profile | null) {
+    const read = await this.#files.of(parent.run_id, place.workspace)
+    const reader: Reader = { authority: permissions, depth: parent.depth }
+    const pick = (names: readonly string[]) => {
+      const picked = names.map((name) => fileFor(reader, name, read.get(name) as PromptFile))
+      return {
+        files: picked.flatMap((file) => (file.ok ? [file] : [])),
+        faults: picked.flatMap((file) => (file.ok ? [] : [file.message])),
+      }
+    }
+    return {
+      bootstrap: pick(profile?.bootstrap_files ?? BOOTSTRAP_FILES),
+      prompt_file: pick(profile?.system_prompt_file ? [profile.system_prompt_file] : []),
+    }
   }
 
   /** What an agent under this authority is told about itself. */
@@ -125,11 +148,11 @@ export class Prompts {
     return tools
   }
 
-  async #instructions(place: AgentPlace): Promise<{ path: string; text: string }[]> {
+  async #instructions(reader: Reader, place: AgentPlace): Promise<{ path: string; text: string }[]> {
     const { take, files } = this.parts.settings.instructions ?? { take: 'first', files: ['AGENTS.md', 'CLAUDE.md'] }
     const found: { path: string; text: string }[] = []
     for (const path of files) {
-      const file = await place.workspace.readText(path)
+      const file = fileFor(reader, path, await readPromptFile(place.workspace, path))
       if (file.ok) found.push({ path, text: file.text })
       else if (take === 'all') throw new RetinueError('config', `instructions: ${file.message}`)
       if (take === 'first' && found.length > 0) break
@@ -138,18 +161,12 @@ export class Prompts {
   }
 }
 
+/** Every file that a profile names. */
+function namedFiles({ bootstrap_files = [], system_prompt_file }: Profile): string[] {
+  return system_prompt_file ? [...bootstrap_files, system_prompt_file] : bootstrap_files
+}
+
 function store(prompt: Prompt): StoredPrompt {
   const json = JSON.stringify(prompt)
   return { prompt, digest: blobDigest(json), bytes: Buffer.from(json) }
-}
-
-/** In the order in which they are named, and why some of them cannot be read. */
-async function readFiles(workspace: Workspace, paths: readonly string[]) {
-  const files: { path: string; text: string }[] = []
-  const faults: string[] = []
-  for (const file of await Promise.all(paths.map((path) => workspace.readText(path)))) {
-    if (file.ok) files.push({ path: file.path, text: file.text })
-    else faults.push(file.message)
-  }
-  return { files, faults }
 }

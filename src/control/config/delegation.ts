@@ -29,8 +29,8 @@ export function delegationSettingsSchema() {
     ),
     budget: setting(
       budgetSettingsSchema(usual.budget),
-      'What a sub-agent may spend unless its profile says otherwise, with the keys of `budget`. It never gets more ' +
-        'than its parent has.',
+      'What a sub-agent may spend unless its profile or whoever asks for it says otherwise, with the keys of `budget`. ' +
+        'Defaults, not caps; it never gets more than its parent has.',
       { default_text: defaultBudget(), examples: [{ tool_calls: 10, total_tokens: 100_000 }] },
     ),
     max_retries: count('max_retries', 0, 'How often a sub-agent whose attempt failed begins anew.'),
@@ -42,8 +42,8 @@ export function delegationSettingsSchema() {
     ),
     ask_person: setting(
       z.boolean(),
-      'Whether what needs a yes is asked of you when a sub-agent does it. If not, what the mode would ask about is allowed ' +
-        'where its parent is in `auto` or `dangerous` mode, and refused in the others; what a rule wants asked is refused.',
+      'Whether what needs a yes is asked of you when a sub-agent does it. If not, what its mode would ask about is done ' +
+        'where its parent does the same without asking, and refused otherwise; what a rule wants asked is refused.',
       { default: usual.ask_person, examples: [false] },
     ),
     report_path_pattern: setting(

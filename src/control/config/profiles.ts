@@ -32,9 +32,13 @@ function profileFields(tools: readonly ToolName[]) {
       'What it is good for, in a sentence: agents choose by it.',
     ),
     system_prompt: setting(z.string(), 'What it is told about its work, after the files.'),
-    system_prompt_file: setting(file, 'A file of the project folder with the same, said before `system_prompt`.'),
+    system_prompt_file: setting(
+      file,
+      'A file of the project folder with the same, said before `system_prompt`. Like `bootstrap_files` it must be one that ' +
+        'the sub-agent may read, and is taken as it was when the run began.',
+    ),
     bootstrap_files: setting(z.array(file), 'Files of the project folder that come first. An empty list: none.', {
-      default_text: '`AGENTS.md` and `ENVIRONMENT.md`, as far as they are there',
+      default_text: '`AGENTS.md` and `ENVIRONMENT.md`, as far as they are there and it may read them',
     }),
     tools: setting(
       toolNames(tools),
@@ -67,7 +71,8 @@ function profileFields(tools: readonly ToolName[]) {
     can_spawn_children: setting(z.boolean(), 'Whether it may have sub-agents of its own.', { default: false }),
     cache: setting(
       z.boolean(),
-      'Whether the same task again, in the same session, gets the earlier result instead of a new sub-agent.',
+      'Whether the same task again, in the same session, gets the earlier result instead of a new sub-agent, where that only ' +
+        'read and what it read is unchanged.',
       { default: false },
     ),
   }

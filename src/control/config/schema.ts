@@ -85,8 +85,12 @@ function plainSettings(surroundings: Omit<Surroundings, 'providers' | 'mcp_serve
     ),
     instructions: setting(
       z.array(checked(workspacePathFault)),
-      'Files of the project folder that become part of the system prompt, in this order.',
-      { default_text: '`AGENTS.md`, else `CLAUDE.md`', examples: [['AGENTS.md', 'docs/conventions.md']] },
+      'Files of the project folder that become part of the system prompt, in this order. They must be such as the agent ' +
+        'may read.',
+      {
+        default_text: '`AGENTS.md`, else `CLAUDE.md`, if it may read it',
+        examples: [['AGENTS.md', 'docs/conventions.md']],
+      },
     ),
     limits: setting(limitsSettingsSchema(surroundings.limits), 'Bounds of single tool calls.'),
     retry: setting(
