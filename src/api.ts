@@ -77,8 +77,8 @@ export type RunOptions = {
   /** What reaches the network: nothing, the tools that are there for it, or commands too. */
   network?: Network
   budget?: Partial<Budget>
-  /** What of the settings' delegation this run may use: less, never more. */
-  delegation?: { enabled?: boolean; max_depth?: number; max_concurrent?: number }
+  /** Instead of what the settings say, where they let runs delegate at all. */
+  delegation?: { enabled?: boolean; max_depth?: number }
   /** Goes on with the conversation of this session. Default: a new one. */
   session_id?: string
 } & Watching
@@ -104,6 +104,7 @@ export type RunSummary = Omit<RunRow, 'status' | 'cost_usd'> & {
 /** A task for a sub-agent, as a program gives it. */
 export type SpawnTask = DelegationRequest
 
+/** `budget`: turns, tool calls and the size of a request bound each sub-agent; the rest is for all of them together. */
 export type FanOutOptions = Omit<RunOptions, 'task' | 'model' | 'delegation'> & {
   /** Of sub-agents that name none and whose profile names none. */
   model?: string
@@ -132,6 +133,8 @@ export type SpawnResult = {
   files_changed: string[]
   /** What was clamped or refused while its contract was made. */
   adjustments: Contract['adjustments']
+  /** Whose result this is, where the same was done before in the session: nobody ran, and nothing was used. */
+  cached_from: { run_id: string; agent_id: string } | null
   error: string | null
 }
 

@@ -1,6 +1,7 @@
 import type { Settings, SpawnResult, SpawnTask } from './api.js'
 import {
   type AgentMemory,
+  type AgentResult,
   type Budget,
   type Child,
   type Contract,
@@ -8,6 +9,7 @@ import {
   NO_USAGE,
   type Profile,
   ROOT_BUDGET,
+  titleOf,
 } from './domain/index.js'
 import type { Model, ModelAnswer } from './models/index.js'
 import { createToolRegistry, FAN_OUT_STOPPED, type FanOutReport, fanOut, type ToolRegistry } from './tools/index.js'
@@ -15,12 +17,37 @@ import { createToolRegistry, FAN_OUT_STOPPED, type FanOutReport, fanOut, type To
 /** Where a model would be named: the root agent of a fan-out is a program. */
 export const FAN_OUT_MODEL = 'program/fan_out'
 
+/** `max_concurrent`: never more than there are tasks. */
 type Order = { tasks: readonly SpawnTask[]; max_concurrent: number }
 
-/** What the run is about in words, and the order itself as it was given. */
+const LONGEST_TITLE = 120
+
+/** What the run is about in one line, for lists and for the contracts of its sub-agents. */
+export function fanOutTitle(tasks: readonly SpawnTask[]): string {
+  const [first = '', ...others] = tasks.map(({ title, task }) => titleOf(title?.trim() || task))
+  if (others.length === 0) return first
+  let line = `${tasks.length} tasks for sub-agents: ${first}`
+  for (const [i, title] of others.entries()) {
+    const longer = `${line}; ${title}`
+    const rest = i < others.length - 1 ? '; …' : ''
+    if (longer.length + rest.length > LONGEST_TITLE) return `${line}; …`
+    line = longer
+  }
+  return line
+}
+
+/** The same, and the order itself as it was given. */
 export function fanOutTask({ tasks, max_concurrent }: Order): string {
-  const title = tasks.length === 1 ? (tasks[0]?.title ?? tasks[0]?.task ?? '') : `${tasks.length} tasks for sub-agents`
-  return `${title.split('\n', 1)[0]}\n\n${JSON.stringify({ tasks, max_concurrent })}`
+  const at_once = Math.min(max_concurrent, tasks.length)
+  return `${fanOutTitle(tasks)}\n\n${JSON.stringify({ tasks, max_concurrent: at_once } satisfies Order)}`
+}
+
+/**
+ * Into how many parts that which a fan-out may spend is divided, for tasks that ask for none: as many as are at work at
+ * once. Read from the end of the order, because all of it may be long and this is asked for each of the tasks.
+ */
+export function fanOutParts({ task }: AgentMemory): number {
+  return Number(/"max_concurrent":(\d+)\}$/.exec(task.slice(-40))?.[1] ?? 1)
 }
 
 /**
@@ -32,6 +59,7 @@ export function fanOutModel(): Model {
     name: FAN_OUT_MODEL,
     window: null,
     price: () => 0,
+    unmetered: true,
     generate: async ({ messages }) => answer(messages),
   }
 }
@@ -50,7 +78,8 @@ function answer(messages: readonly Message[]): ModelAnswer {
   } as const
   if (last === task)
     return { ...said, parts: [{ type: 'tool_call', wire_id: 'fan_out', tool: 'fan_out', args: order }] }
-  const text = last?.role === 'tool' && last.results.some(({ is_error }) => is_error) ? 'Not all' : 'All'
+  const results = messages.flatMap((message) => (message.role === 'tool' ? message.results : []))
+  const text = results.length > 0 && results.every(({ is_error }) => !is_error) ? 'All' : 'Not all'
   return { ...said, parts: [{ type: 'text', text: `${text} of the tasks were completed.` }] }
 }
 
@@ -64,19 +93,24 @@ export function withFanOut(registry: ToolRegistry): ToolRegistry {
   }
 }
 
-/** A program reads its whole order at once, however long it is. */
-const ORDER_TOKENS = 10_000_000
 /** More than a sub-agent gets that asks for nothing else. */
 const TOKENS_A_TASK = 200_000
 
-/** Room for all the tasks, where nobody set a limit. */
-export function fanOutBudget(tasks: number, limits: Partial<Budget>): Partial<Budget> {
+/**
+ * What the root agent of a fan-out may spend. What it may do itself bounds each of its sub-agents, as everywhere; the
+ * rest is for all of them together, with room for all the tasks where nobody set a limit. `given`: the later ones win.
+ */
+export function fanOutBudget(tasks: number, given: (Partial<Budget> | undefined)[]): Partial<Budget> {
+  const asked = given.flatMap((limits) => Object.entries(limits ?? {}).filter(([, limit]) => limit !== undefined))
+  const limits: Partial<Budget> = Object.fromEntries(asked)
   const { sub_agents, total_tokens } = ROOT_BUDGET
   return {
-    context_tokens: ORDER_TOKENS,
+    ...limits,
     sub_agents: limits.sub_agents ?? Math.max(tasks, sub_agents),
     total_tokens:
       limits.total_tokens === undefined ? Math.max(tasks * TOKENS_A_TASK, total_tokens ?? 0) : limits.total_tokens,
+    // One to make its call, one to say what came of it.
+    turns: Math.max(2, limits.turns ?? ROOT_BUDGET.turns),
   }
 }
 
@@ -155,8 +189,8 @@ function orderIn(task: string): string {
 }
 
 function childResult(run_id: string, child: Child, closed: NonNullable<Child['closed']>): SpawnResult {
-  const { result, final_status, close_reason } = closed
-  const success = final_status === 'completed' && result.outcome === 'completed'
+  const { result, close_reason } = closed
+  const success = result.outcome === 'completed'
   return {
     run_id,
     agent_id: child.id,
@@ -164,22 +198,26 @@ function childResult(run_id: string, child: Child, closed: NonNullable<Child['cl
     outcome: result.outcome,
     summary: firstParagraph(result.text),
     details: result.text,
-    tool_calls: result.tool_calls,
-    tokens: result.usage.input_tokens + result.usage.output_tokens,
-    context_tokens: result.context_tokens ?? null,
-    cost_usd: result.cost_usd,
-    duration_ms: result.duration_ms,
+    ...(child.reused_from ? NOTHING_USED : usedBy(result)),
     files_read: result.files_read,
     files_changed: result.files_changed,
     adjustments: (child.contract as Contract | null)?.adjustments ?? [],
+    cached_from: child.reused_from,
     error: success ? null : (result.reason ?? close_reason),
   }
 }
 
+const NOTHING_USED = { tool_calls: 0, tokens: 0, context_tokens: null, cost_usd: 0, duration_ms: 0 }
+
+function usedBy({ tool_calls, usage, context_tokens, cost_usd, duration_ms }: AgentResult) {
+  const tokens = usage.input_tokens + usage.output_tokens
+  return { tool_calls, tokens, context_tokens: context_tokens ?? null, cost_usd, duration_ms }
+}
+
 function refusedResult(run_id: string, outcome: SpawnResult['outcome'], error: string): SpawnResult {
   return {
-    ...{ run_id, agent_id: null, success: false, outcome, summary: '', details: '', tool_calls: 0, tokens: 0 },
-    ...{ context_tokens: null, cost_usd: 0, duration_ms: 0, files_read: [], files_changed: [], adjustments: [], error },
+    ...{ run_id, agent_id: null, success: false, outcome, summary: '', details: '', ...NOTHING_USED },
+    ...{ files_read: [], files_changed: [], adjustments: [], cached_from: null, error },
   }
 }
 

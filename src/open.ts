@@ -2,6 +2,7 @@ import type { Retinue, Settings } from './api.js'
 import type { Origin, ResolvedConfig } from './control/index.js'
 import type { ModelSource } from './domain/index.js'
 import { createModels } from './models/index.js'
+import { checkOptions, openOptionsSchema } from './options.js'
 import { type ProjectOptions, readProject } from './project.js'
 import { createRetinue } from './retinue.js'
 import { configuredSecrets, findReach } from './sources.js'
@@ -14,6 +15,7 @@ export type OpenOptions = ProjectOptions & {
 
 /** Opens a project folder with the configuration that holds there: the user's file, the project's, the defaults. */
 export async function openRetinue(options: OpenOptions): Promise<Retinue> {
+  checkOptions(openOptionsSchema, options)
   return (await openProject(options)).retinue
 }
 

@@ -26,11 +26,13 @@ import {
 import { LocalEngine } from './engine/index.js'
 import { RetinueError } from './errors.js'
 import {
+  FAN_OUT_MODEL,
   fanOutBudget,
   fanOutModel,
   fanOutObstacle,
   fanOutResults,
   fanOutTask,
+  fanOutTitle,
   isFanOut,
   withModels,
 } from './fan-out.js'
@@ -38,10 +40,13 @@ import { createHost, type Host } from './host/index.js'
 import { createModels, type Models, recordScript } from './models/index.js'
 import {
   checkOptions,
+  copied,
   fanOutOptionsSchema,
   retinueOptionsSchema,
   runOptionsSchema,
+  signalOf,
   spawnTasksSchema,
+  watchingSchema,
 } from './options.js'
 import { Preparation, type RunParts } from './preparation.js'
 import { Reach } from './reach.js'
@@ -103,6 +108,13 @@ async function openStore(store: Store | string, host: Host): Promise<Store> {
 
 const newId = customAlphabet('0123456789abcdefghijkmnpqrstuvwxyz', 10)
 
+type Order = { tasks: readonly SpawnTask[]; given: FanOutOptions }
+
+/** A program stands in for a model in its own runs alone. */
+function noProgram(model: string | undefined): void {
+  if (model === FAN_OUT_MODEL) throw new RetinueError('input', `${model} is no model: hand out tasks with fanOut`)
+}
+
 class LocalRetinue implements Retinue {
   readonly cwd: string
   readonly store: Store
@@ -134,14 +146,17 @@ class LocalRetinue implements Retinue {
 
   run(options: RunOptions): Run {
     const run_id = newId()
-    return new RunHandle(this.store, run_id, options?.signal, (started) =>
+    return new RunHandle(this.store, run_id, signalOf(options), (started) =>
       this.#telling(() => this.#start(run_id, options, started)),
     )
   }
 
   resume(run_id: string, watching: Watching = {}): Run {
-    return new RunHandle(this.store, run_id, watching.signal, (started) =>
-      this.#telling(() => this.#driver.goOn(run_id, watching, started)),
+    return new RunHandle(this.store, run_id, signalOf(watching), (started) =>
+      this.#telling(async () => {
+        checkOptions(watchingSchema, watching)
+        return this.#driver.goOn(run_id, watching, started)
+      }),
     )
   }
 
@@ -159,41 +174,31 @@ class LocalRetinue implements Retinue {
     checkOptions(runOptionsSchema, options)
     if (typeof options?.task !== 'string' || options.task.trim() === '')
       throw new RetinueError('input', 'The task is empty: say what is to be done')
+    noProgram(options.model)
     return this.#driver.begin(run_id, options, await this.#preparation.chooseModel(options.model), started)
   }
 
-  async #startFanOut(
-    run_id: string,
-    tasks: readonly SpawnTask[],
-    given: FanOutOptions,
-    started: Started,
-  ): Promise<RunResult> {
+  async #startFanOut(run_id: string, { tasks, given }: Order, started: Started): Promise<RunResult> {
     checkOptions(spawnTasksSchema, { tasks })
     checkOptions(fanOutOptionsSchema, given)
     const { maxConcurrent, model, ...options } = given
-    const { delegation, budget = {} } = this.#settings
+    noProgram(model)
     const obstacle = fanOutObstacle({ ...this.#settings, ...options })
     if (obstacle !== null) throw new RetinueError('input', obstacle)
     const max_concurrent = maxConcurrent ?? this.#settings.max_concurrent ?? DEFAULT_CONCURRENT
-    const named = await withModels(tasks, delegation?.profiles ?? {}, async () => {
+    const named = await withModels(tasks, this.#settings.delegation?.profiles ?? {}, async () => {
       return (await this.#preparation.chooseModel(model)).model.name
     })
     const root = {
       model: fanOutModel(),
       source: 'request',
       child_models: named.flatMap((task) => task.model ?? []),
+      max_concurrent,
+      goal: fanOutTitle(tasks),
     } as const
-    return this.#driver.begin(
-      run_id,
-      {
-        ...options,
-        task: fanOutTask({ tasks: named, max_concurrent }),
-        budget: { ...fanOutBudget(tasks.length, budget), ...options.budget },
-        delegation: { max_concurrent },
-      },
-      root,
-      started,
-    )
+    const task = fanOutTask({ tasks: named, max_concurrent })
+    const budget = fanOutBudget(tasks.length, [this.#settings.budget, options.budget])
+    return this.#driver.begin(run_id, { ...options, task, budget }, root, started)
   }
 
   spawn(task: SpawnTask, options: FanOutOptions = {}): Promise<SpawnResult> {
@@ -205,9 +210,20 @@ class LocalRetinue implements Retinue {
   fanOut(tasks: readonly SpawnTask[], options: FanOutOptions = {}): FanOut {
     const run_id = newId()
     let root: AgentLoop | null = null
-    const handle = new RunHandle(this.store, run_id, options?.signal, (started) =>
+    const order = copied('tasks', tasks)
+    const budget = copied('budget', options?.budget)
+    const given = options && { ...options }
+    const start = async (started: Started) => {
+      const limits = budget()
+      return this.#startFanOut(
+        run_id,
+        { tasks: order(), given: limits ? { ...given, budget: limits } : given },
+        started,
+      )
+    }
+    const handle = new RunHandle(this.store, run_id, signalOf(options), (started) =>
       this.#telling(() =>
-        this.#startFanOut(run_id, tasks, options, (loop) => {
+        start((loop) => {
           root = loop
           started(loop)
         }),

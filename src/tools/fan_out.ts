@@ -12,7 +12,8 @@ export const FAN_OUT_STOPPED = 'Not spawned: the run was stopped first.'
 
 /**
  * The one call of a program that hands out many tasks. No model is ever offered it. Sub-agents are created as others
- * close, so that a long list does not set aside more than what is at work needs.
+ * close, so that a long list does not set aside more than what is at work needs. It is ok only where every task was
+ * done to its end.
  */
 export const fanOut = defineTool({
   name: 'fan_out',
@@ -26,20 +27,27 @@ export const fanOut = defineTool({
   plan: async ({ tasks }, context) => delegationPlan(context, { summary: `${tasks.length} tasks for sub-agents` }),
   async execute({ tasks, max_concurrent }, context) {
     const delegator = delegatorOf(context)
+    const spawn = inOrder((index) => delegator.spawn(context.call_id, index, tasks[index] as DelegationRequest), {
+      jobs: () => delegator.jobs(),
+      oneCloses: (open) => Promise.race(open.map(({ id }) => delegator.wait([id]))),
+      signal: context.signal,
+    })
     const spawned: Spawned[] = []
     const closed: Job[] = []
     let next = 0
     const work = async () => {
       while (next < tasks.length && !context.signal.aborted) {
         const index = next++
-        const made = await delegator.spawn(context.call_id, index, tasks[index] as DelegationRequest)
+        const made = await spawn(index)
+        // Whatever it says, it is refused because all of this is being stopped.
+        if (!made.ok && context.signal.aborted) return
         spawned[index] = made
         if (made.ok) closed.push(...(await delegator.wait([made.id])).filter((job) => job.closed))
       }
     }
     await Promise.all(Array.from({ length: Math.min(max_concurrent, tasks.length) }, work))
     const report: FanOutReport = { tasks: tasks.map((_, i) => outcomeOf(spawned[i])) }
-    const completed = closed.filter((job) => job.closed?.final_status === 'completed')
+    const completed = closed.filter((job) => job.closed?.result.outcome === 'completed')
     return {
       ok: completed.length === tasks.length,
       content: JSON.stringify(report),
@@ -47,6 +55,50 @@ export const fanOut = defineTool({
     }
   },
 })
+
+type Spawn = (index: number) => Promise<Spawned>
+
+type Around = {
+  jobs: () => readonly Job[]
+  /** Waits until one of these is closed, or the call is stopped. */
+  oneCloses: (open: readonly Job[]) => Promise<unknown>
+  signal: AbortSignal
+}
+
+/**
+ * A task for which there is too little, because of what is set aside for sub-agents that are still open, waits until
+ * one of them is closed. Those that come after it wait behind it: small tasks do not take what a large one waits for.
+ */
+function inOrder(spawn: Spawn, around: Around): Spawn {
+  let queued = 0
+  let last: Promise<unknown> = Promise.resolve()
+  return async (index) => {
+    if (queued === 0) {
+      const made = await spawn(index)
+      if (made.ok || !made.short) return made
+    }
+    queued += 1
+    const mine = last.then(() => whenItFits(() => spawn(index), around))
+    last = mine
+    return mine.finally(() => {
+      queued -= 1
+    })
+  }
+}
+
+async function whenItFits(spawn: () => Promise<Spawned>, { jobs, oneCloses, signal }: Around): Promise<Spawned> {
+  const closings = () => jobs().filter((job) => job.closed).length
+  for (;;) {
+    const before = closings()
+    const made = await spawn()
+    if (made.ok || !made.short || signal.aborted) return made
+    // One that was closed meanwhile may have given back what was missing.
+    if (closings() !== before) continue
+    const open = jobs().filter((job) => !job.closed)
+    if (open.length === 0) return made
+    await oneCloses(open)
+  }
+}
 
 function outcomeOf(spawned: Spawned | undefined): FanOutReport['tasks'][number] {
   if (!spawned) return { refused: FAN_OUT_STOPPED }

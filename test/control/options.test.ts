@@ -3,12 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DELEGATION_DEFAULTS, type DelegationSettings } from '../../src/domain/index.js'
-import { createRetinue, openRetinue } from '../../src/index.js'
+import { createRetinue, openRetinue, type Settings } from '../../src/index.js'
 
 async function created(delegation: unknown): Promise<string> {
+  return createdWith({ delegation: delegation as DelegationSettings })
+}
+
+async function createdWith(settings: Settings): Promise<string> {
   const cwd = await mkdtemp(join(tmpdir(), 'retinue-options-'))
   try {
-    const retinue = await createRetinue({ cwd, env: {}, settings: { delegation: delegation as DelegationSettings } })
+    const retinue = await createRetinue({ cwd, env: {}, settings })
     await retinue.close()
     return 'taken'
   } catch (error) {
@@ -33,16 +37,49 @@ describe('settings.delegation of a program', () => {
     [{ max_depth: 9 }, 'settings.delegation.max_depth: Too big'],
     [{ max_depth: 0 }, 'settings.delegation.max_depth: Too small'],
     [{ max_retries: 11 }, 'settings.delegation.max_retries: Too big'],
-    [{ budget: { tool_calls: 0 } }, 'settings.delegation.budget: tool_calls must be positive'],
-    [{ budget: { tokens: 1 } }, 'Unrecognized key: "tokens"'],
+    [{ budget: { tool_calls: 0 } }, 'settings.delegation.budget.tool_calls must be positive'],
+    [{ budget: { tokens: 1 } }, 'settings.delegation.budget: there is no budget of tokens; there are tool_calls'],
     [{ report_path_pattern: 'src/<idx>.md' }, 'settings.delegation.report_path_pattern: report_path_pattern must be'],
     [{ profiles: { Coder: {} } }, 'settings.delegation.profiles.Coder: '],
     [{ profiles: { p: { tool: [] } } }, 'settings.delegation.profiles.p: Unrecognized key: "tool"'],
-    [{ profiles: { p: { budget: { wall_ms: 1 } } } }, 'profiles.p.budget: wall_ms must be at least 5000'],
+    [{ profiles: { p: { budget: { wall_ms: 1 } } } }, 'profiles.p.budget.wall_ms must be at least 5000'],
+    [{ profiles: { p: { max_retries: 11 } } }, 'settings.delegation.profiles.p.max_retries: Too big'],
     [{ profiles: { p: { attempt_timeout_ms: 1 } } }, 'p.attempt_timeout_ms: attempt_timeout_ms must be at least 5000'],
     [{ profiles: { p: { model: 'a/b', pool: 'c' } } }, 'profiles.p.pool: a profile has a model or a pool, not both'],
   ])('cannot be %j', async (delegation, message) => {
     expect(await created(delegation)).toContain(message)
+  })
+})
+
+describe('settings of a program', () => {
+  it.each([
+    [{ profiles: { p: {} } }, 'settings.profiles: there is no such setting: profiles go under delegation.profiles'],
+    [{ budget: { tokens: 1 } }, 'settings.budget: there is no budget of tokens; there are tool_calls, turns'],
+    [{ budget: { turns: 1.5 } }, 'settings.budget.turns must be a whole number'],
+    [{ budget: { cost_usd: -1 } }, 'settings.budget.cost_usd must be positive'],
+    [{ budget: [] }, 'settings.budget must be an object with limits'],
+  ])('cannot be %j', async (settings, message) => {
+    expect(await createdWith(settings as Settings)).toContain(message)
+  })
+
+  it('can have every limit, and none of some kinds', async () => {
+    const budget = { total_tokens: null, cost_usd: null, sub_agents: 0, turns: 1, wall_ms: 5000 }
+    expect(await createdWith({ budget })).toBe('taken')
+  })
+})
+
+describe('openRetinue', () => {
+  it.each([
+    [undefined, 'expected object'],
+    [{ env: {} }, 'cwd must be the path of the project folder'],
+    [{ cwd: 3, env: {} }, 'cwd must be the path of the project folder'],
+    [{ cwd: '.' }, 'env must be an object with environment variables'],
+    [{ cwd: '.', env: {}, mode: 'auto' }, 'Unrecognized key: "mode"'],
+  ])('takes no %j', async (options, message) => {
+    await expect(openRetinue(options as Parameters<typeof openRetinue>[0])).rejects.toMatchObject({
+      code: 'input',
+      message: expect.stringContaining(message),
+    })
   })
 })
 

@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { type FanOutOptions, RetinueError, type SpawnTask } from '../../src/index.js'
+import {
+  type Budget,
+  type FanOutOptions,
+  type Retinue,
+  RetinueError,
+  type Settings,
+  type SpawnTask,
+} from '../../src/index.js'
 import { dataOf } from '../support/bench.js'
 import { type FamilyOptions, family, gate, requestsOf, retinueIn, subAgents } from './family.js'
 
@@ -86,6 +93,7 @@ describe('seed 004, E3: spawn', () => {
           reason: 'the profile researcher does not name it',
         },
       ],
+      cached_from: null,
       error: null,
     })
     expect(result.duration_ms).toBeGreaterThan(0)
@@ -149,7 +157,7 @@ describe('seed 004, E3: spawn', () => {
       [false, 'budget_exceeded'],
     ])
     expect(results[1]?.error).toMatch(/^the check failed: /)
-    expect(results[2]).toMatchObject({ details: 'One look.', error: 'The budget of 1 tool calls is used up.' })
+    expect(results[2]).toMatchObject({ details: 'One look.', error: 'The budget of 1 tool call is used up.' })
   })
 })
 
@@ -210,6 +218,95 @@ describe('seed 004, E4: fanOut', () => {
     const { retinue } = await family({ 'a*': [YES] }, { hold, settings: { max_concurrent: 2 } })
     await retinue.fanOut(tasks(6), { maxConcurrent: 5 }).results()
     expect(most()).toBe(2)
+  })
+
+  /** What its sub-agents were given, in the order of their creation. */
+  const budgetsOf = async (retinue: Retinue, run_id: string): Promise<Budget[]> =>
+    dataOf(await retinue.events(run_id), 'agent.subagent_created').map(({ contract }) => contract.execution.budget)
+
+  it('E4: what the run may spend is divided among as many as are at work at once', async () => {
+    const { retinue } = await family({ 'a*': [{ ...YES, usage, cost_usd: 0 }] })
+    const given = async (count: number, maxConcurrent: number) => {
+      const run = retinue.fanOut(tasks(count), { maxConcurrent, budget: { total_tokens: 60_000 } })
+      expect((await run.results()).map(({ error }) => error)).toEqual(Array(count).fill(null))
+      return (await budgetsOf(retinue, run.run_id)).map(({ total_tokens }) => total_tokens)
+    }
+    expect(await given(1, 8)).toEqual([60_000])
+    expect(await given(2, 2)).toEqual([30_000, 30_000])
+  })
+
+  it('E4: turns, calls and sizes of a fan-out bound each of its tasks, its own needs nothing of them', async () => {
+    const { retinue } = await family({ 'a*': [YES] }, { settings: { budget: { context_tokens: 32_000 } } })
+    const budget = { context_tokens: 100_000, tool_calls: 20, turns: 9 }
+    const bySettings = retinue.fanOut([{ task: 'x'.repeat(200_000), budget }])
+    expect(await bySettings.results()).toMatchObject([
+      {
+        // A task that does not fit into its own context is its own failure, however much its program read.
+        outcome: 'budget_exceeded',
+        adjustments: [{ field: 'execution.budget.context_tokens', asked: '100000', given: '32000' }],
+      },
+    ])
+    expect(await bySettings.result()).toMatchObject({ outcome: 'completed' })
+    expect(await budgetsOf(retinue, bySettings.run_id)).toMatchObject([{ ...budget, context_tokens: 32_000 }])
+
+    const byOptions = retinue.fanOut([{ task: 'a', budget }, { task: 'b' }], {
+      budget: { context_tokens: 4000, tool_calls: 1, turns: 1 },
+    })
+    expect((await byOptions.results()).map(({ success, adjustments }) => [success, adjustments.length])).toEqual([
+      [true, 3],
+      [true, 0],
+    ])
+    // The program itself takes two turns.
+    const least = { context_tokens: 4000, tool_calls: 1, turns: 2 }
+    expect(await budgetsOf(retinue, byOptions.run_id)).toMatchObject([least, least])
+  })
+
+  it('E4: a task for which there is nothing now is done when another one has given something back', async () => {
+    const { retinue } = await family({ 'a*': [{ ...YES, usage, cost_usd: 0 }] })
+    const run = retinue.fanOut(
+      tasks(6).map((task) => ({ ...task, budget: { total_tokens: 40_000 } })),
+      { maxConcurrent: 3, budget: { total_tokens: 48_000 } },
+    )
+    expect((await run.results()).map(({ success, error }) => [success, error])).toEqual(Array(6).fill([true, null]))
+    expect((await run.result()).text).toBe('All of the tasks were completed.')
+  })
+
+  it('E4: when nothing is open any more, there is nothing to wait for, and all that is used up hurts no program', async () => {
+    const { retinue } = await family({ 'a*': [{ ...YES, usage: { input_tokens: 10_000, output_tokens: 500 } }] })
+    const run = retinue.fanOut(
+      tasks(3).map((task) => ({ ...task, tools: [], budget: { total_tokens: 12_000 } })),
+      { maxConcurrent: 3, budget: { total_tokens: 12_000 } },
+    )
+    const results = await run.results()
+    expect(results.map(({ success }) => success)).toEqual([true, false, false])
+    expect(results[2]?.error).toMatch(/^Not spawned: 1,500 tokens are left of 12,000/)
+    expect(await run.result()).toMatchObject({ outcome: 'completed', text: 'Not all of the tasks were completed.' })
+  })
+
+  it('E4: a task that waits for others is not begun when all is cancelled', async () => {
+    const never = gate()
+    const { retinue } = await family({ 'a*': [YES] }, { hold: () => never.opened })
+    const run = retinue.fanOut(
+      tasks(3).map((task) => ({ ...task, budget: { total_tokens: 20_000 } })),
+      { budget: { total_tokens: 20_500 } },
+    )
+    for await (const { type, agent_id } of run)
+      if (type === 'model.requested' && agent_id === 'a1') run.cancel('enough')
+    expect((await run.results()).map(({ agent_id, outcome }) => [agent_id, outcome])).toEqual([
+      ['a1', 'cancelled'],
+      [null, 'cancelled'],
+      [null, 'cancelled'],
+    ])
+  })
+
+  it('E4: what was cut short by its budget is not completed, in no words', async () => {
+    const look = { calls: [{ list_dir: {} }] }
+    const { retinue } = await family({ a1: { steps: [look, look], report: [{ text: 'One look.' }] } })
+    const run = retinue.fanOut([{ task: 'Look', budget: { tool_calls: 1 } }])
+    expect(await run.results()).toMatchObject([{ success: false, outcome: 'budget_exceeded', details: 'One look.' }])
+    expect((await run.result()).text).toBe('Not all of the tasks were completed.')
+    const call = dataOf(await retinue.events(run.run_id), 'tool.finished').at(-1)
+    expect(call).toMatchObject({ tool: 'fan_out', status: 'error' })
   })
 
   it('E4: a list longer than usual limits needs nothing to be said', async () => {
@@ -284,7 +381,7 @@ describe('seed 004, E4: fanOut', () => {
       .fanOut([
         { task: 'One' },
         { task: 'Two', profile: 'nobody' },
-        { task: 'Three', budget: { wall_ms: 10 } },
+        { task: 'Three', checks: [{ kind: 'schema', schema: { type: 'nothing' } }] },
         { task: 'Four', model: 'else/where' },
         { task: 'Five', owns: ['../elsewhere'] },
         { task: 'Six', tools: ['no_such_tool'] },
@@ -293,7 +390,7 @@ describe('seed 004, E4: fanOut', () => {
     expect(results.map(({ success, error }) => [success, error])).toEqual([
       [true, null],
       [false, 'Unknown profile "nobody": no profiles are configured. Leave it out.'],
-      [false, 'Not spawned: wall_ms must be at least 5000.'],
+      [false, expect.stringMatching(/^Not spawned: the schema cannot be used: /)],
       [false, expect.stringContaining('There is no model else/where')],
       [false, expect.stringContaining('leaves the workspace')],
       [true, null],
@@ -324,6 +421,32 @@ describe('seed 004, E4: fanOut', () => {
       [[{ task: ' ' }], {}, 'tasks.0.task: the task is empty'],
       [[{ task: 'x', colour: 'red' }], {}, 'tasks.0: Unrecognized key: "colour"'],
       [[{ task: 'x', max_retries: 99 }], {}, 'tasks.0.max_retries: '],
+      [[{ task: 'x', budget: { tool_calls: 1.5 } }], {}, 'tasks.0.budget.tool_calls must be a whole number'],
+      [[{ task: 'x', budget: { turns: null } }], {}, 'tasks.0.budget.turns must be a whole number'],
+      [[{ task: 'x', budget: { turns: -1 } }], {}, 'tasks.0.budget.turns must be positive'],
+      [[{ task: 'x', budget: { wall_ms: 10 } }], {}, 'tasks.0.budget.wall_ms must be at least 5000'],
+      [[{ task: 'x', budget: { total_tokens: 10 } }], {}, 'tasks.0.budget.total_tokens must be at least 2000'],
+      [
+        [{ task: 'x', budget: { total_tokens: Number.POSITIVE_INFINITY } }],
+        {},
+        'must be a whole number, or null for no limit',
+      ],
+      [
+        [{ task: 'x', budget: { cost_usd: '1' } }],
+        {},
+        'tasks.0.budget.cost_usd must be a number, or null for no limit',
+      ],
+      [
+        [{ task: 'x', budget: { tokens: 1 } }],
+        {},
+        'tasks.0.budget: there is no budget of tokens; there are tool_calls',
+      ],
+      [[{ task: 'x', budget: 3 }], {}, 'tasks.0.budget must be an object with limits'],
+      [one, { budget: { sub_agents: -1 } }, 'budget.sub_agents must not be negative'],
+      [[{ task: 'x', context: () => 'y' }], {}, 'tasks must be plain data that can be written as JSON'],
+      [[{ task: 'x', checks: [{ kind: 'schema', schema: { n: 1n } }] }], {}, 'tasks must be plain data'],
+      [one, { signal: 'stop' }, 'signal must be an AbortSignal'],
+      [one, { model: 'program/fan_out' }, 'program/fan_out is no model'],
       [one, { maxConcurrent: 0 }, 'maxConcurrent: '],
       [one, { max_concurrent: 2 }, 'Unrecognized key: "max_concurrent"'],
       [one, { task: 'x' }, 'Unrecognized key: "task"'],
@@ -342,8 +465,47 @@ describe('seed 004, E4: fanOut', () => {
       code: 'input',
       message: expect.stringContaining('delegation.enabled'),
     })
+    const run = (options: unknown) => refusal(() => retinue.run({ task: 'x', ...(options as object) }).result())
+    expect(await run({ model: 'program/fan_out' })).toMatchObject({ code: 'input' })
+    expect(await run({ signal: {} })).toMatchObject({ code: 'input' })
+    expect(await run({ budget: { turns: 0.5 } })).toMatchObject({ code: 'input' })
+    expect((await run({ delegation: { max_concurrent: 2 } })).message).toContain('max_concurrent')
+    expect(await refusal(() => retinue.resume('x', { signal: {} as AbortSignal }).result())).toMatchObject({
+      code: 'input',
+    })
     expect(await retinue.runs()).toEqual([])
     expect(await refusal(() => retinue.spawnResults('nobody'))).toMatchObject({ code: 'not_found' })
+  })
+
+  it('E4: what the caller does with its tasks afterwards changes nothing', async () => {
+    const { retinue, model } = await family({ 'a*': [YES] })
+    const given = [{ task: 'First', budget: { tool_calls: 3 } }]
+    const options = { budget: { total_tokens: 50_000 }, maxConcurrent: 1 }
+    const run = retinue.fanOut(given, options)
+    Object.assign(given[0] as object, { task: 'Second', budget: { tool_calls: 4 } })
+    given.push({ task: 'Third', budget: { tool_calls: 5 } })
+    options.budget.total_tokens = 1
+    expect(await run.results()).toMatchObject([{ success: true }])
+    expect(model.requests.map(({ request }) => request.messages)).toEqual([[{ role: 'user', content: 'First' }]])
+    expect(await budgetsOf(retinue, run.run_id)).toMatchObject([{ tool_calls: 3 }])
+  })
+
+  it('E4: in lists it has the titles of its tasks in one line, and contracts have no more of the order', async () => {
+    const { retinue, cwd } = await family({ 'a*': [YES] })
+    const lines = async (given: SpawnTask[]) => {
+      const run = retinue.fanOut(given)
+      await run.results()
+      return (await retinue.find(run.run_id)).task.split('\n\n')[0]
+    }
+    expect(await lines([{ task: 'Mend the roof\nall of it' }])).toBe('Mend the roof')
+    expect(await lines([{ task: 'x', title: 'Roof' }, { task: 'Door\nand window' }, { task: 'Cellar' }])).toBe(
+      '3 tasks for sub-agents: Roof; Door; Cellar',
+    )
+    const many = (await lines(tasks(30))) ?? ''
+    expect(many).toMatch(/^30 tasks for sub-agents: Task 0; Task 1; .*; …$/)
+    expect(many.length).toBeLessThanOrEqual(120)
+    expect((await lines(Array(3).fill({ task: 'word '.repeat(100) })))?.length).toBeLessThanOrEqual(120)
+    for (const { context_json } of subAgents(cwd)) expect(context_json).not.toContain('max_concurrent\\":')
   })
 
   it('E4: a run that is none has no results of tasks', async () => {
@@ -354,20 +516,89 @@ describe('seed 004, E4: fanOut', () => {
   })
 })
 
+describe('seed 004: a fan-out in a session', () => {
+  it('does its own tasks, whatever was before it, and its sub-agents have names of their own', async () => {
+    const { retinue, model } = await family({
+      root: [{ text: 'Hello.' }, { text: 'Hello again.' }],
+      'a*': [YES],
+    })
+    const first = await retinue.run({ task: 'Greet' }).result()
+    const { session_id } = first
+    const ids: (string | null)[] = []
+    for (const count of [2, 1]) {
+      const run = retinue.fanOut(tasks(count), { session_id, maxConcurrent: 1 })
+      const results = await run.results()
+      expect(results.every(({ success }) => success)).toBe(true)
+      ids.push(...results.map(({ agent_id }) => agent_id))
+      expect(await run.result()).toMatchObject({ session_id, text: 'All of the tasks were completed.' })
+      expect(await retinue.replay(run.run_id)).toMatchObject({ ok: true })
+    }
+    expect(ids).toEqual(['a1', 'a2', 'a3'])
+    // Nor has the conversation anything of what the program did.
+    await retinue.run({ task: 'And again', session_id }).result()
+    expect(model.requests.at(-1)?.request.messages).toEqual([
+      { role: 'user', content: 'Greet' },
+      { role: 'assistant', parts: [expect.objectContaining({ text: 'Hello.' })] },
+      { role: 'user', content: 'And again' },
+    ])
+  })
+
+  it('begins one too, and takes what the same task came to before', async () => {
+    const { retinue, model } = await family({ 'a*': [{ text: 'Found.', usage, cost_usd: 0.01 }] })
+    const task = { task: 'Find it', cache: true }
+    const one = retinue.fanOut([task])
+    const { session_id } = await one.result()
+    const [found] = await one.results()
+    expect(found).toMatchObject({ agent_id: 'a1', tokens: 1200, cost_usd: 0.01, cached_from: null })
+    const two = retinue.fanOut([task, { task: 'Find more', cache: true }], { session_id, maxConcurrent: 1 })
+    const [again, more] = await two.results()
+    expect(again).toEqual({
+      ...found,
+      run_id: two.run_id,
+      agent_id: 'a2',
+      ...{ tool_calls: 0, tokens: 0, context_tokens: null, cost_usd: 0, duration_ms: 0 },
+      cached_from: { run_id: one.run_id, agent_id: 'a1' },
+    })
+    expect(more).toMatchObject({ agent_id: 'a3', tokens: 1200, cached_from: null })
+    expect(await two.result()).toMatchObject({ text: 'All of the tasks were completed.', cost_usd: 0.01 })
+    expect(model.requests.map(({ caller }) => caller.agent_id)).toEqual(['a1', 'a3'])
+  })
+})
+
 describe('docs/library.md', () => {
   const page = readFileSync(new URL('../../docs/library.md', import.meta.url), 'utf8')
   const section = page.split('\n## Sub-agents\n')[1]?.split('\n## ')[0] ?? ''
 
+  const [first = '', resumed = '', profiles = ''] = section
+    .split('```ts\n')
+    .slice(1)
+    .map((example) => example.split('```')[0] ?? '')
+  const play = (example: string, given: Record<string, unknown>) =>
+    new Function(...Object.keys(given), `return (async () => {${example}})()`)(...Object.values(given))
+
   it('has an example of spawn and fanOut that runs', async () => {
-    const example = section.split('```ts\n')[1]?.split('```')[0] ?? ''
     const { retinue } = await family(
       { 'a*': [{ calls: [{ read_file: { path: 'src/a.ts' } }] }, { expect: 'TODO', text: 'One TODO.' }] },
       { files: { 'src/a.ts': '// TODO: mend\n', 'src/b.ts': 'export {}\n' } },
     )
     const printed: string[] = []
-    const run = new Function('retinue', 'console', `return (async () => {${example}})()`)
-    await run(retinue, { log: (line: string) => printed.push(line) })
+    await play(first, { retinue, console: { log: (line: string) => printed.push(line) } })
     expect(printed).toEqual(['One TODO.', 'src/a.ts: One TODO.', 'src/b.ts: One TODO.'])
+  })
+
+  it('has examples of going on with one and of profiles that run', async () => {
+    const { retinue, model, cwd } = await family({ 'a*': [YES] })
+    const done = await play(`${resumed}; return done`, { retinue, tasks: tasks(2) })
+    expect(done).toMatchObject([{ success: true }, { success: true }])
+    const made: Settings[] = []
+    const createRetinue = ({ settings }: { settings: Settings }) => {
+      made.push(settings)
+      return retinueIn(cwd, model, { settings })
+    }
+    await play(profiles, { createRetinue })
+    expect(made).toMatchObject([{ delegation: { profiles: { researcher: { mode: 'plan' } } } }])
+    const last = subAgents(cwd).at(-1)
+    expect(JSON.parse(last?.context_json ?? '')).toMatchObject({ agent: { profile_id: 'researcher' } })
   })
 
   it('names everything that a result has', async () => {
