@@ -45,7 +45,10 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
   const text = options.outputFormat === 'text'
   const quiet = isQuiet(options)
   const streams = text && !quiet && stdout.isTTY === true && !options.finished
-  const view = new RunView(streams ? stdout : stderr, process.env, { live: streams })
+  const view = new RunView(streams ? stdout : stderr, process.env, {
+    live: streams,
+    past: options.finished === true,
+  })
   const asks = canAsk(options)
   const run = start({
     ...(asks ? { person: terminalPerson(view) } : {}),
@@ -55,7 +58,7 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
   try {
     for await (const event of run) {
       if (options.outputFormat === 'stream-json') stdout.write(`${JSON.stringify(event)}\n`)
-      else if (!quiet && !options.finished) view.event(event)
+      else if (!quiet) view.event(event)
     }
     const result = await run.result()
     if (options.outputFormat === 'text') {
@@ -101,10 +104,10 @@ function onSignals(run: Run, view: RunView): { left: string | null; off: () => v
     interrupts++
     if (interrupts > 1) {
       view.close()
-      process.stderr.write(`\nretinue: stopped. Go on with: retinue resume ${run.run_id}\n`)
+      process.stderr.write(`\nretinue: stopped. Take it up again with: retinue resume ${run.run_id}\n`)
       process.exit(EXIT.interrupted)
     }
-    view.line('cancelling; press Ctrl-C again to stop at once and resume later')
+    view.line('cancelling; press Ctrl-C again to stop at once (retinue resume then ends what is left)')
     run.cancel('interrupted at the terminal')
   }
   const terminate = () => {

@@ -1,4 +1,4 @@
-import { type Adjustment, type AgentResult, type StoredEvent, summarize } from '../index.js'
+import { type Adjustment, type AgentResult, endedAs, ownerInWords, type StoredEvent, summarize } from '../index.js'
 import { duration, line, type Paint, plural } from './style.js'
 
 type LineOptions = {
@@ -42,8 +42,10 @@ function ownLine(event: StoredEvent, { paint, elsewhere, sub_agent }: LineOption
     case 'model.responded':
       return event.data.fell_over.length > 0 ? dim(`  ${line(fellOver(event.data))}`) : null
     case 'agent.resumed': {
+      const { owner, interrupted_calls } = event.data
+      const cut = interrupted_calls.length > 0 ? `; ${plural(interrupted_calls.length, 'call')} cut short` : ''
       const less = degraded(event.data, paint)
-      return `${yellow('!')} ${line(summarize(event))}${less === null ? '' : `\n${less}`}`
+      return `${yellow('!')} ${line(`resumed by ${ownerInWords(owner)}${cut}`)}${less === null ? '' : `\n${less}`}`
     }
     case 'permission.asked':
       // At the terminal that asks, the question itself is what is seen.
@@ -90,8 +92,9 @@ function delegationLine(event: StoredEvent, { cyan, dim, green, red, yellow }: P
     }
     case 'agent.subagent_closed': {
       const { sub_agent_id, final_status, result } = event.data
-      const mark = final_status === 'completed' ? green('✓') : red('✗')
-      return `${mark} ${sub_agent_id} ${final_status}${ended(result, final_status)} ${dim(`· ${spent(result)}`)}`
+      const ended = endedAs(final_status, result.outcome)
+      const mark = { completed: green('✓'), incomplete: yellow('!'), failed: red('✗') }[ended]
+      return `${mark} ${sub_agent_id} ${ended}${why(result, ended)} ${dim(`· ${spent(result)}`)}`
     }
     default:
       return undefined
@@ -102,8 +105,8 @@ function adjustment({ field, asked, given, reason }: Adjustment): string {
   return `${field} from ${asked} to ${given}: ${reason}`
 }
 
-function ended({ outcome, reason }: AgentResult, final_status: string): string {
-  if (outcome === final_status) return ''
+function why({ outcome, reason }: AgentResult, ended: string): string {
+  if (outcome === ended) return ''
   return reason === null ? `, ${outcome}` : `, ${outcome}: ${line(firstLine(reason))}`
 }
 

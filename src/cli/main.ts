@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { MODES, NETWORKS, VERSION } from '../index.js'
+import { DELEGATION_BOUNDS, MODES, NETWORKS, VERSION } from '../index.js'
 import { EXIT } from './exit.js'
 import { guard } from './guard.js'
 
@@ -13,7 +13,7 @@ function withOutput(command: Command): Command {
         .default('text'),
     )
     .option('--record <file>', 'write the answers of the model to a script that scripted/<file> plays again')
-    .option('--max-concurrent <n>', 'agents at work at once', positive)
+    .option('--max-concurrent <n>', 'agents at work at once', within(...DELEGATION_BOUNDS.max_concurrent))
 }
 
 /** What goes into the contract of a new run. A resumed one keeps the contract it has. */
@@ -26,8 +26,12 @@ function withContract(command: Command): Command {
     .option('--max-tool-calls <n>', 'tool calls before it must report', positive)
     .option('--max-budget-usd <amount>', 'model costs, in US dollars, before it must report', dollars)
     .option('--timeout <seconds>', 'time before it is stopped', seconds)
-    .option('--max-agents <n>', 'sub-agents of the whole run', positive)
-    .option('--max-depth <n>', 'how deep the tree of agents may be; 1: sub-agents have none of their own', positive)
+    .option('--max-agents <n>', 'sub-agents of the whole run', within(0, Number.MAX_SAFE_INTEGER))
+    .option(
+      '--max-depth <n>',
+      'how deep the tree of agents may be; 1: sub-agents have none of their own',
+      within(0, DELEGATION_BOUNDS.max_depth[1]),
+    )
     .option('--no-delegation', 'no sub-agents')
     .addOption(
       new Option('--network <reach>', 'who reaches the network: commands too, or only tools').choices([...NETWORKS]),
@@ -66,7 +70,7 @@ export function createProgram(): Command {
     .argument('<run>')
     .argument('[agent]', 'its id: a1, a2.1, root')
     .option('--full', 'every event with all its details')
-    .option('--report', 'only the report, whole')
+    .option('--report', 'only the report, whole; with --json as JSON')
     .option('--json', 'the events as they are, one a line')
     .action(
       guard(async (id: string, agent: string | undefined, options) =>
@@ -168,6 +172,15 @@ function positive(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value) || value <= 0) throw new InvalidArgumentError('It must be a positive whole number.')
   return value
+}
+
+function within(least: number, most: number): (text: string) => number {
+  const range = most === Number.MAX_SAFE_INTEGER ? `, ${least} or more` : ` from ${least} to ${most}`
+  return (text) => {
+    const value = Number(text)
+    if (text.trim() !== '' && Number.isSafeInteger(value) && value >= least && value <= most) return value
+    throw new InvalidArgumentError(`It must be a whole number${range}.`)
+  }
 }
 
 function dollars(text: string): number {

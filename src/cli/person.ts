@@ -8,13 +8,18 @@ type Say = (text: string) => void
 export function terminalPerson(view: RunView): Person {
   let before: Promise<unknown> = Promise.resolve()
   return {
-    permit: (question, signal) => inTurn(signal, (asking, say) => permit(question, asking, say)),
-    answer: (question, signal) => inTurn(signal, (asking, say) => answer(question, asking, say)),
+    permit: (question, signal) => inTurn(question, signal, (asking, say) => permit(question, asking, say)),
+    answer: (question, signal) => inTurn({}, signal, (asking, say) => answer(question, asking, say)),
   }
 
   /** One question at a time: agents that work side by side may ask at once, and there is one keyboard. */
-  function inTurn<T>(signal: AbortSignal, ask: (asking: AbortSignal, say: Say) => Promise<T>): Promise<T | null> {
+  function inTurn<T>(
+    about: { agent_id?: string; call_id?: string },
+    signal: AbortSignal,
+    ask: (asking: AbortSignal, say: Say) => Promise<T>,
+  ): Promise<T | null> {
     const answered = before.then(async () => {
+      await view.reached(about, signal)
       if (signal.aborted) return null
       const say = view.hold()
       try {

@@ -1,4 +1,12 @@
-import { type Delta, emptyTree, growTree, type RunResult, type StoredEvent } from '../index.js'
+import {
+  type Delta,
+  emptyTree,
+  growTree,
+  type RunResult,
+  type StoredEvent,
+  totalsOf,
+  waitsForPerson,
+} from '../index.js'
 import { eventLine } from './event-lines.js'
 import { cost, duration, type Paint, paintFor, plural, printable } from './style.js'
 import { treeLines } from './tree/lines.js'
@@ -11,7 +19,11 @@ type ViewOptions = {
   elsewhere?: boolean
   /** Somebody looks at it as it goes on: sub-agents are shown as a tree at the bottom. Needs a terminal. */
   live?: boolean
+  /** All of it happened before: only what it came to is shown. */
+  past?: boolean
 }
+
+type Words = Extract<Delta, { type: 'text' | 'reasoning' }>
 
 /** So much of what a sub-agent's model is writing is kept to show its end. */
 const SPEECH = 160
@@ -23,12 +35,22 @@ const SPEECH = 160
 export class RunView {
   readonly #paint: Paint
   readonly #elsewhere: boolean
+  readonly #past: boolean
   readonly #screen: LiveScreen | null
   readonly #tree = emptyTree()
   readonly #speech = new Map<string, string>()
   #midLine = false
+  #interrupted = false
+  /** When the last event was. */
+  #seenAt = 0
   /** What is to be written when nobody is being asked any more. */
   #held: string | null = null
+  /** The request of the root agent that was seen last. */
+  #asked: string | null = null
+  /** Words of the root agent that were here before the event of their request: they are faster than the log. */
+  #early: Words[] = []
+  /** Whoever waits for an event: one question is asked at a time. */
+  #look = () => {}
 
   constructor(
     private readonly out: ViewStream,
@@ -37,30 +59,52 @@ export class RunView {
   ) {
     this.#paint = paintFor(out, env)
     this.#elsewhere = options.elsewhere === true
+    this.#past = options.past === true
     const live = options.live === true && out.isTTY === true && env.TERM !== 'dumb'
     this.#screen = live ? new LiveScreen(out, (size) => this.#lines(size)) : null
   }
 
   delta(delta: Delta): void {
     if (delta.type !== 'text') return
-    const text = printable(delta.text)
     if (this.#isSubAgent(delta.agent_id)) {
+      const text = printable(delta.text)
       // Several at once would mix: in the tree each has a line of its own.
       this.#speech.set(delta.agent_id, `${this.#speech.get(delta.agent_id) ?? ''}${text}`.slice(-SPEECH))
       this.#refresh()
       return
     }
-    this.#write(text)
-    if (text !== '') this.#midLine = !text.endsWith('\n')
+    if (delta.request_id === this.#asked) this.#words(delta.text)
+    else this.#early.push(delta)
   }
 
   event(event: StoredEvent): void {
     growTree(this.#tree, event)
+    this.#seenAt = event.at
+    if (this.#past) return
     if (event.type === 'model.responded' || event.type === 'model.failed') this.#speech.delete(event.agent_id)
     const sub_agent = this.#isSubAgent(event.agent_id)
     const text = eventLine(event, { paint: this.#paint, elsewhere: this.#elsewhere, sub_agent })
     if (text !== null) this.line(text)
+    if (event.type === 'model.requested' && !sub_agent) {
+      this.#asked = event.data.request_id
+      this.#catchUp((delta) => delta.request_id === this.#asked)
+    }
+    this.#look()
     this.#refresh()
+  }
+
+  /**
+   * Resolves when the event of the question that an agent asks has been shown, and with it all that came before. Whoever
+   * asks writes to the terminal at once, and would be ahead of the log.
+   */
+  reached(question: { agent_id?: string; call_id?: string }, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#look = () => {
+        if (signal.aborted || this.#isAsked(question)) resolve()
+      }
+      signal.addEventListener('abort', this.#look, { once: true })
+      this.#look()
+    })
   }
 
   line(text: string): void {
@@ -84,9 +128,18 @@ export class RunView {
     this.#refresh()
   }
 
+  /** The process that worked on it is gone: what it did last is not being done any more. */
+  interrupted(): void {
+    this.#interrupted = true
+    this.close()
+  }
+
   /** There is nothing more to come: the tree as it is now stays as ordinary lines. */
   close(): void {
     if (this.#held !== null) this.release()
+    // Of a run that was left before its last events were seen.
+    if (this.#early.length > 0) this.#endLine()
+    this.#catchUp(() => true)
     this.#endLine()
     if (!this.#screen?.close()) return
     for (const text of this.#lines({ columns: this.out.columns || 80, rows: this.out.rows || 24 })) this.line(text)
@@ -97,11 +150,13 @@ export class RunView {
     this.close()
     const { dim, green, red, yellow, bold } = this.#paint
     const { outcome, usage, sub_agents = 0 } = result
+    // Tokens and cost of a result are those of all agents, turns and calls its own.
+    const { turns, tool_calls } = sub_agents > 0 ? totalsOf(this.#tree).figures : result
     const colour = outcome === 'completed' ? green : outcome === 'budget_exceeded' ? yellow : red
     const tokens = usage.input_tokens + usage.output_tokens
     const figures = [
-      plural(result.turns, 'turn'),
-      plural(result.tool_calls, 'tool call'),
+      plural(turns, 'turn'),
+      plural(tool_calls, 'tool call'),
       ...(sub_agents > 0 ? [plural(sub_agents, 'sub-agent')] : []),
       plural(tokens, 'token'),
       cost(result.cost_usd),
@@ -109,6 +164,23 @@ export class RunView {
     ]
     this.line(`${colour(bold(outcome))} ${dim(`· ${figures.join(' · ')} · retinue show ${result.run_id}`)}`)
     if (result.reason) this.line(`  ${printable(result.reason)}`)
+  }
+
+  #words(said: string): void {
+    const text = printable(said)
+    this.#write(text)
+    if (text !== '') this.#midLine = !text.endsWith('\n')
+  }
+
+  #catchUp(fits: (words: Words) => boolean): void {
+    const early = this.#early.filter((delta) => !this.#isSubAgent(delta.agent_id))
+    this.#early = early.filter((delta) => !fits(delta))
+    for (const delta of early) if (fits(delta)) this.#words(delta.text)
+  }
+
+  #isAsked({ agent_id = this.#tree.root?.id, call_id }: { agent_id?: string; call_id?: string }): boolean {
+    if (call_id === undefined) return [...this.#tree.agents.values()].some(waitsForPerson)
+    return this.#tree.agents.get(agent_id ?? '')?.calls.get(call_id)?.waits_for === 'person'
   }
 
   #endLine(): void {
@@ -131,7 +203,8 @@ export class RunView {
   }
 
   #lines(size: Size): string[] {
-    const { columns, rows } = size
-    return treeLines(this.#tree, { columns, rows, now: Date.now(), paint: this.#paint, speech: this.#speech })
+    const interrupted = this.#interrupted
+    const now = interrupted ? this.#seenAt : Date.now()
+    return treeLines(this.#tree, { ...size, now, paint: this.#paint, speech: this.#speech, interrupted })
   }
 }

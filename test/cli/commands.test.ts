@@ -98,7 +98,7 @@ describe('exit codes', () => {
     ['an unknown provider', ['x', '--model', 'nope/m'], 52, 'nope'],
     ['a script that is not there', ['x', '--model', 'scripted/none.yaml'], 52, 'none.yaml'],
     ['the turn limit', ['x', '--max-turns', '2', ...MODEL], 53, 'The budget of 2 turns is used up'],
-    ['another budget', ['x', '--max-tool-calls', '1', ...MODEL], 55, 'The budget of 1 tool calls is used up'],
+    ['another budget', ['x', '--max-tool-calls', '1', ...MODEL], 55, 'The budget of 1 tool call is used up'],
   ])('%s', async (_, args, code, message) => {
     const cwd = makeProject({ 's.yaml': `${LOOP}\n`, 'a.txt': '' })
     const ended = await retinue(args, { cwd })
@@ -229,7 +229,7 @@ describe('looking at runs', () => {
       commands.map((words) => retinue([...words, '--cwd', folder], { cwd })),
     )
     expect(whole?.stdout).toMatch(/^ {2}a2 Document .* completed {2}3 calls, 1 refused/m)
-    expect(whole?.stdout).toContain('agent a1: scripted/.retinue/demo.yaml (chosen by inherited), plan mode')
+    expect(whole?.stdout).toContain('agent a1: scripted/.retinue/demo.yaml (inherited from its parent), plan mode')
     expect(one?.stdout).toMatch(/^may write {3}\*\*, and of that docs\/\*\*$/m)
     expect(one?.stdout).toMatch(/^ {12}tool calls: 3 of 15$/m)
     expect(one?.stdout).toMatch(/\nReport\ndocs\/cart\.md says .*\nread: src\/cart\.js\nchanged: docs\/cart\.md\n$/)
@@ -246,7 +246,7 @@ describe('limits on delegation', () => {
     - branches:
         - when: { contains: "not delegate" }
           steps: [{ text: None. }]
-        - when: { contains: "budget of 1 sub-agents is used up" }
+        - when: { matches: "budget of 1 sub-agents? is used up" }
           steps: [{ text: Only one. }, { text: Only one. }]
         - steps: [{ text: Both. }, { text: Both. }]
   "a*":
@@ -257,6 +257,7 @@ describe('limits on delegation', () => {
     ['none given', [], 'Both.'],
     ['--max-agents', ['--max-agents', '1'], 'Only one.'],
     ['--no-delegation', ['--no-delegation'], 'None.'],
+    ['--max-depth 0', ['--max-depth', '0'], 'None.'],
   ])('%s', async (_, flags, answer) => {
     const { code, stdout } = await retinue(['-p', 'x', ...flags, ...MODEL], { cwd: project(TWO) })
     expect({ code, stdout }).toEqual({ code: 0, stdout: `${answer}\n` })
@@ -271,6 +272,28 @@ describe('limits on delegation', () => {
     const events = lines(stdout) as StoredEvent[]
     const at = (agent: string, type: string) => events.findIndex((e) => e.agent_id === agent && e.type === type)
     expect(at('a2', 'model.requested') > at('a1', 'model.responded')).toBe(apart)
+  })
+
+  it.each([
+    ['--max-agents', '-1', 'a whole number, 0 or more'],
+    ['--max-agents', '1.5', 'a whole number, 0 or more'],
+    ['--max-depth', '9', 'a whole number from 0 to 8'],
+    ['--max-depth', '', 'a whole number from 0 to 8'],
+    ['--max-concurrent', '0', 'a whole number from 1 to 1000'],
+    ['--max-concurrent', '1001', 'a whole number from 1 to 1000'],
+  ])('%s %j is refused', async (flag, value, said) => {
+    const cwd = project()
+    const { code, stderr } = await retinue(['-p', 'x', `${flag}=${value}`, ...MODEL], { cwd })
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`It must be ${said}.`)])
+    expect(existsSync(join(cwd, '.retinue'))).toBe(false)
+  })
+
+  it('may be none at all', async () => {
+    const cwd = project()
+    await retinue(['-p', 'x', '--max-agents', '0', '--max-depth', '8', '--max-concurrent', '1000', ...MODEL], { cwd })
+    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
+    const card = (await retinue(['show', run?.run_id as string, 'root'], { cwd })).stdout
+    expect(card).toMatch(/^ {12}sub-agents: 0 of 0$/m)
   })
 
   it('are in the contract of the run', async () => {
@@ -407,6 +430,53 @@ describe('a run in another process', () => {
     })
     expect((await retinue(['show', run_id], { cwd })).stdout).toContain('tool.finished')
   })
+
+  it('that was killed shows its agents as interrupted, with the time until then', async () => {
+    const cwd = project(`agents:
+  root:
+    - calls: [{ spawn_agent: { task: Wait } }]
+  a1:
+    - { delay_ms: 600000, text: Late. }
+`)
+    const child = start(['x', '--output-format', 'stream-json', ...MODEL], { cwd })
+    child.stdin.end()
+    const end = ended(child)
+    let seen = ''
+    await new Promise<void>((resolve) => {
+      child.stdout.on('data', (chunk: Buffer) => {
+        seen += chunk
+        if (/"a1".*"model\.requested"|"model\.requested".*"a1"/.test(seen)) resolve()
+      })
+    })
+    child.kill('SIGKILL')
+    await end
+    const { run_id } = JSON.parse(seen.split('\n', 1)[0] ?? '') as { run_id: string }
+    const treeOf = async () => {
+      const { stdout } = await retinue(['show', run_id], { cwd })
+      return stdout.split('\n').filter((line) => /^ *(root|a1) .* tokens, /.test(line))
+    }
+    const tree = await treeOf()
+    expect(tree).toEqual([
+      expect.stringMatching(/^root x +interrupted /),
+      expect.stringMatching(/^ {2}a1 Wait +interrupted /),
+    ])
+    // Its clock has stopped.
+    expect(await treeOf()).toEqual(tree)
+    expect((await retinue(['show', run_id, 'a1'], { cwd })).stdout).toMatch(/^interrupted · run /m)
+    expect(await retinue(['show', run_id, 'a1', '--report'], { cwd })).toMatchObject({
+      ...{ code: 1, stdout: '', stderr: 'retinue: there is no report of a1: it has not ended\n' },
+    })
+    const resumed = start(['resume', run_id], { cwd })
+    resumed.stdin.end()
+    const stopped = ended(resumed)
+    await new Promise<void>((resolve) => {
+      resumed.stderr.on('data', (chunk: Buffer) => chunk.includes('a1 ! resumed') && resolve())
+    })
+    resumed.kill('SIGINT')
+    expect((await stopped).stderr).toMatch(
+      new RegExp(`^! resumed by process ${resumed.pid} on \\S+; 1 call cut short$`, 'm'),
+    )
+  }, 60_000)
 
   it('is respected by resume while it is alive', async () => {
     const { cwd, child, end, run_id } = await sleeping()

@@ -40,8 +40,26 @@ describe('the lines of a run with sub-agents', () => {
       '✗ a2 check failed: npm test: not ok 1',
       '✗ a2 failed, gate_failed: npm test failed · 1 call · 2 sub-agents · 1.2 s',
       '↳ a3 Task of a3 (p/m)',
-      '✓ a3 completed, budget_exceeded: no calls left · 3 calls · 1.2 s',
+      '! a3 incomplete, budget_exceeded: no calls left · 3 calls · 1.2 s',
       '✓ a4 Look · the result of a7 of run q is used again',
+    ])
+  })
+
+  it('say which process has taken a run up again', () => {
+    const run = eventsOfRun()
+    run.root()
+    const resumed = (owner: string, interrupted_calls: string[]) =>
+      run.add('root', 'agent.resumed', {
+        ...{ owner, epoch: 2, sandbox: { kind: 'bubblewrap', reason: '' }, notes: [], interrupted_request: null },
+        interrupted_calls,
+      })
+    resumed('vm:7d481f0e-0c55-4d3c-9f6f-000000000000.4026531836:1235:2742689', ['c4'])
+    resumed('mac:darwin:77:1763272800', [])
+    resumed('a queue', [])
+    expect(shown(run)).toEqual([
+      '! resumed by process 1235 on vm; 1 call cut short',
+      '! resumed by process 77 on mac',
+      '! resumed by a queue',
     ])
   })
 
@@ -88,8 +106,11 @@ describe('the lines of a run with sub-agents', () => {
       expect(text).toMatch(/^↳ a1 Look around \(scripted\/s\.yaml\)$/m)
       expect(text).toMatch(/^a1 → list_dir list \.$/m)
       expect(text).toMatch(/^✓ a1 completed · 1 call · /m)
-      expect(text).toMatch(/^completed · 3 turns · 2 tool calls · 1 sub-agent · /m)
+      expect(text).toMatch(/^completed · 5 turns · 3 tool calls · 1 sub-agent · /m)
       expect(text).not.toMatch(/^└|^1 sub-agent:/m)
     }
+    const again = await retinue(['resume', run?.run_id ?? ''], { cwd })
+    expect(again.stderr).toMatch(/^completed · 5 turns · 3 tool calls · 1 sub-agent · /m)
+    expect(again.stderr).not.toContain('list_dir')
   })
 })

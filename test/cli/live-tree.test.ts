@@ -133,6 +133,16 @@ describe('the live tree', () => {
     expect(crashed.cursorShown()).toBe(true)
   })
 
+  it('has the words of the root where they belong, before a question too, however far ahead of the log they are', async () => {
+    const terminal = play('ahead')
+    await terminal.shows('There is a hole.')
+    expect(terminal.screen()).toBe('I look around.\n→ read_file roof.md\nThere is a hole.')
+    terminal.signal('SIGUSR2')
+    expect(await terminal.ended).toBe(0)
+    // The last words are of a request that was never seen.
+    expect(terminal.screen()).toBe('I look around.\n→ read_file roof.md\nThere is a hole.\nShall I? (y/n)\nI mend')
+  })
+
   it('does not come up while somebody is being asked', async () => {
     const terminal = play('early')
     await terminal.shows('yes')

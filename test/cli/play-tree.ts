@@ -28,18 +28,20 @@ const alive = setInterval(() => {}, 1000)
 
 run.root()
 if (what === 'story') {
+  run.ask('root', 'q1')
   show()
-  view.delta({ type: 'text', agent_id: 'root', text: 'I look around.\n' })
+  view.delta({ type: 'text', agent_id: 'root', request_id: 'q1', text: 'I look around.\n' })
   await next()
+  run.answer('root', 'q1', 0, 0)
   const children = ['a1', 'a2', 'a3'].map((id) => run.create('root', id))
   for (const child of children) child.start()
   run.call('a1', 'c1', 'read_file', 'src/slates.ts')
   run.ask('a2', 'q1')
   show()
-  view.delta({ type: 'text', agent_id: 'a2', text: 'the gutter is blocked' })
-  view.delta({ type: 'text', agent_id: 'root', text: 'half a sen' })
+  view.delta({ type: 'text', agent_id: 'a2', request_id: 'q1', text: 'the gutter is blocked' })
+  view.delta({ type: 'text', agent_id: 'root', request_id: 'q1', text: 'half a sen' })
   await next()
-  view.delta({ type: 'text', agent_id: 'root', text: 'tence.\nAnd more' })
+  view.delta({ type: 'text', agent_id: 'root', request_id: 'q1', text: 'tence.\nAnd more' })
   await next()
   // A question: the terminal belongs to it, whatever happens meanwhile.
   const say = view.hold()
@@ -55,6 +57,33 @@ if (what === 'story') {
   show()
   view.close()
   view.line('the end')
+} else if (what === 'ahead') {
+  // Words come as they are said, events when the log is read: here two turns later.
+  for (const [request_id, text] of [
+    ['q1', 'I look '],
+    ['q1', 'around.'],
+    ['q2', 'There is a hole.'],
+    ['q3', 'I mend'],
+  ] as const)
+    view.delta({ type: 'text', agent_id: 'root', request_id, text })
+  const person = new AbortController()
+  const asked = view.reached({ call_id: 'c2' }, person.signal).then(() => {
+    const say = view.hold()
+    say('Shall I? (y/n)')
+    view.release()
+  })
+  run.ask('root', 'q1')
+  run.answer('root', 'q1', 10, 0)
+  run.call('root', 'c1', 'read_file', 'roof.md')
+  run.finish('root', 'c1', 'read_file')
+  run.ask('root', 'q2')
+  run.answer('root', 'q2', 10, 0)
+  show()
+  await next()
+  run.add('root', 'permission.asked', { call_id: 'c2', tool: 'write_file', summary: 'roof.md', reason: 'mode' })
+  show()
+  await asked
+  view.close()
 } else if (what === 'early') {
   const say = view.hold()
   say('Shall I? (y/n)')

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openSqliteStore } from '../../src/index.js'
+import { type NewEvent, openSqliteStore } from '../../src/index.js'
 import {
   agentFinished,
   claim,
@@ -20,8 +20,16 @@ import {
 import { lines, retinue } from '../support/cli.js'
 import { makeProject } from '../support/project.js'
 
+function joined(event: NewEvent): NewEvent {
+  if (event.type !== 'agent.subagent_closed') return event
+  return { ...event, data: { ...event.data, final_status: 'completed' } }
+}
+
 /** A closed run whose root had so many sub-agents, and one whose result was an earlier one's. */
-async function wideRun(children: number): Promise<{ cwd: string; run_id: string }> {
+async function wideRun(
+  children: number,
+  done = result({ text: 'A slate\nis mended.', files_read: ['roof.md'], files_changed: ['slate.md'] }),
+): Promise<{ cwd: string; run_id: string }> {
   const cwd = makeProject({})
   mkdirSync(join(cwd, '.retinue'))
   const clock = { now: () => Date.now() }
@@ -30,7 +38,6 @@ async function wideRun(children: number): Promise<{ cwd: string; run_id: string 
   const { store } = opened
   const run_id = 'wide'
   const subs = Array.from({ length: children }, (_, index) => subAgent(index + 1))
-  const done = result({ text: 'A slate\nis mended.', files_read: ['roof.md'], files_changed: ['slate.md'] })
   await taken(store, {
     ...{ run_id, agent_id: 'root', epoch: 1, expected_seq: 0, claim },
     events: [created(undefined, { workspace_root: cwd }), started(), ...subs.map((sub) => subAgentCreated(sub))],
@@ -44,7 +51,7 @@ async function wideRun(children: number): Promise<{ cwd: string; run_id: string 
     ),
   )
   const last = [
-    ...subs.map((sub) => subAgentClosed(sub, done)),
+    ...subs.map((sub) => joined(subAgentClosed(sub, done))),
     subAgentReused(subAgent(children + 1), result({ text: 'As before.' })),
     agentFinished('The roof is mended.'),
     closed('completed', 'The roof is mended.'),
@@ -95,12 +102,33 @@ describe('show of one agent', () => {
 
   it('gives the report alone, as it is, for a pipe', async () => {
     const { cwd, run_id } = await wideRun(1)
-    const report = async (...agent: string[]) => (await retinue(['show', run_id, ...agent, '--report'], { cwd })).stdout
+    const report = async (...more: string[]) => (await retinue(['show', run_id, ...more, '--report'], { cwd })).stdout
     expect(await report('a1')).toBe('A slate\nis mended.\n')
     expect(await report()).toBe('The roof is mended.\n')
     expect(await report('root')).toBe('The roof is mended.\n')
     // Nobody ran, but what it came to can be read.
     expect(await report('a2')).toBe('As before.\n')
     expect((await retinue(['show', run_id, 'a2'], { cwd })).stdout).toContain('of a1 of run earlier')
+    expect(lines(await report('a1', '--json'))).toEqual([
+      {
+        ...{ agent_id: 'a1', outcome: 'completed', text: 'A slate\nis mended.' },
+        ...{ files_read: ['roof.md'], files_changed: ['slate.md'] },
+      },
+    ])
+    expect(lines(await report('--json'))).toMatchObject([{ agent_id: 'root', text: 'The roof is mended.' }])
+  })
+  it('says what is incomplete, and that there is no report', async () => {
+    const { cwd, run_id } = await wideRun(1, result({ outcome: 'budget_exceeded', reason: 'no calls left', text: '' }))
+    const whole = (await retinue(['show', run_id], { cwd })).stdout
+    expect(whole).toMatch(/^ {2}a1 .* incomplete, budget_exceeded {2}/m)
+    expect(whole).toMatch(/ agent\.subagent_closed +a1 closed, incomplete: /)
+    const one = (await retinue(['show', run_id, 'a1'], { cwd })).stdout
+    expect(one).toMatch(/^incomplete, budget_exceeded: no calls left · run wide$/m)
+    for (const more of [[], ['--json']]) {
+      expect(await retinue(['show', run_id, 'a1', '--report', ...more], { cwd })).toMatchObject({
+        ...{ code: 1, stdout: '' },
+        stderr: 'retinue: there is no report of a1: it ended (budget_exceeded) and reported nothing\n',
+      })
+    }
   })
 })

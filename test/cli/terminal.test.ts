@@ -144,7 +144,7 @@ describe('a run with sub-agents at a terminal', () => {
       '└ ✓ a3 L',
     ])
     expect(shown[last + 4]).toMatch(/^3 sub-agents: 3 done · 8 calls · /)
-    expect(shown[last + 5]).toMatch(/^completed · 4 turns · 5 tool calls · 3 sub-agents · /)
+    expect(shown[last + 5]).toMatch(/^completed · 10 turns · 8 tool calls · 3 sub-agents · /)
     expect(terminal.cursorShown()).toBe(true)
   })
 
@@ -155,7 +155,7 @@ describe('a run with sub-agents at a terminal', () => {
     terminal.type(CTRL_C)
     expect(await terminal.ended).toBe(130)
     const screen = terminal.screen()
-    expect(screen).toContain('cancelling; press Ctrl-C again to stop at once and resume later')
+    expect(screen).toContain('cancelling; press Ctrl-C again to stop at once')
     expect(screen.match(/^✗ a[123] failed, cancelled/gm)).toHaveLength(3)
     expect(screen).toMatch(/^3 sub-agents: 3 failed/m)
     expect(terminal.cursorShown()).toBe(true)

@@ -45,6 +45,39 @@ describe('the tree as lines', () => {
     ])
   })
 
+  it('tells what is incomplete from what is done', () => {
+    const run = eventsOfRun()
+    run.root('Mend the roof')
+    const children = Array.from({ length: 9 }, (_, i) => run.create('root', `a${i + 1}`))
+    for (const child of children.slice(0, 7)) child.end()
+    for (const child of children.slice(7)) child.end('budget_exceeded', 'no calls left')
+    const tree = grown(run.events)
+    const paint = paintFor({ isTTY: true }, {})
+    expect(treeLines(tree, view())[8]).toMatch(/^├ ! a8 Task of a8 +incomplete, budget_exceeded: no calls left/)
+    expect(treeLines(tree, view({ paint }))[8]).toContain('\u001b[33m!\u001b[39m')
+    expect(treeLines(tree, view()).at(-1)).toMatch(/^9 sub-agents: 7 done, 2 incomplete · /)
+    expect(treeLines(tree, view({ rows: 9 })).map((line) => line.trimEnd().slice(0, 26).trimEnd())).toEqual([
+      '● root Mend the roof',
+      '├ ✓ 7 done (a1 … a7)',
+      '└ ! 2 incomplete (a8, a9)',
+      expect.any(String),
+    ])
+  })
+
+  it('shows what was under way as interrupted where its process is gone', () => {
+    const lines = treeLines(grown(five().events), view({ now: 1_002_000, interrupted: true }))
+    expect(lines.map((line) => line.replace(/ {2,}/g, '  '))).toEqual([
+      '! root Mend the roof  interrupted  1 call  1.5k tokens  $0.020  2 s',
+      '├ ! a1 researcher: Look at the slates  interrupted  1 call  2 s',
+      '├ ! a2 Task of a2  interrupted  2 s',
+      '│ └ ! a2.1 Task of a2.1  interrupted  2 s',
+      '├ ✓ a3 Task of a3  0 s',
+      '├ ✗ a4 Task of a4  timeout: no time left  0 s',
+      '└ ! a5 Task of a5  interrupted',
+      '6 sub-agents: 4 interrupted, 1 done, 1 failed · 2 calls · 1.5k tokens · $0.020 · 2 s',
+    ])
+  })
+
   it('shows the last words of a model that is writing, and that a cost is not known', () => {
     const run = five()
     run.answer('a1', 'q1', 10, null)

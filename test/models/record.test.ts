@@ -296,6 +296,22 @@ describe('a recorded run with sub-agents', () => {
   })
 })
 
+test('a result from the cache is of another run each time', async () => {
+  const recorded = await runOnLoopback(({ body }) => {
+    const told = (body.messages as { role: string; content: string }[]).filter(({ role }) => role !== 'system')
+    const turn = told.filter(({ role }) => role === 'assistant').length
+    const usage = { input_tokens: 100, output_tokens: 10 }
+    if (told[0]?.content.startsWith('Greet')) return { text: 'Hello.', usage }
+    if (turn === 2) return { text: 'Twice.', usage }
+    return { calls: [{ name: 'spawn_agent', args: { task: 'Greet', cache: true } }], usage }
+  })
+  const reused = recorded.events.find(({ type }) => type === 'agent.subagent_reused')
+  expect(reused?.data).toMatchObject({ from: { run_id: recorded.run_id, agent_id: 'a1' } })
+  const played = await play(recorded)
+  expect([played.outcome, played.reason, played.text]).toEqual(['completed', null, 'Twice.'])
+  expect(scriptOf(played.events)).toEqual(scriptOf(recorded.events))
+})
+
 test('what an interruption made of a call is not expected again', async () => {
   const command = 'test ! -e wait || sleep 60; echo ran'
   const agents = { root: [{ calls: [{ run_command: { command } }] }, { text: 'Done.' }] }

@@ -14,7 +14,7 @@ export async function runs(options: StoreOptions & { limit: number; json?: boole
       const state = row.status === 'closed' ? (row.outcome ?? 'closed') : row.status
       const colour = state === 'completed' ? green : row.status === 'running' ? yellow : red
       const tokens = `${count(row.input_tokens + row.output_tokens)} tokens, ${cost(row.cost_usd)}`
-      const task = printable(row.task.replace(/\s+/g, ' ')).slice(0, 60)
+      const task = printable((row.task.trim().split(/\n\s*\n/, 1)[0] as string).replace(/\s+/g, ' ')).slice(0, 60)
       process.stdout.write(
         `${row.run_id}  ${colour(state.padEnd(15))} ${task.padEnd(60)} ${dim(`${tokens}, ${age(row.created_at, Date.now())}`)}\n`,
       )

@@ -1,4 +1,5 @@
-import { type Retinue, RetinueError, type RunSummary, type StoredEvent } from '../../index.js'
+import type { Retinue, RunSummary, StoredEvent } from '../../index.js'
+import { EXIT } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { agentHead, agentTail } from '../show/agent.js'
 import { agentIds, type Dossier, openDossier } from '../show/dossier.js'
@@ -17,8 +18,8 @@ export async function show(id: string, agent: string | undefined, options: ShowO
     const dossier = agent === undefined ? null : openDossier(events, agent)
     if (agent !== undefined && !dossier) throw unknownAgent(run.run_id, agent, agentIds(events))
     if (options.report) {
-      writeReport(dossier ? (dossier.result?.text ?? null) : run.text, agent ?? `run ${run.run_id}`)
-      return 0
+      const whose = agent ?? `run ${run.run_id}`
+      return writeReport(dossier ?? openDossier(events, events[0]?.agent_id ?? ''), whose, options.json === true)
     }
     if (options.json) {
       for (const event of dossier?.events ?? events) process.stdout.write(`${JSON.stringify(event)}\n`)
@@ -42,7 +43,7 @@ async function showRun(
   full: boolean,
 ): Promise<void> {
   runHead(run, paint).forEach(write)
-  const tree = treeLines(events, Date.now(), paint)
+  const tree = treeLines(events, { now: Date.now(), interrupted: run.status === 'interrupted' }, paint)
   if (tree.length > 0) ['', ...tree, ''].forEach(write)
   contracts(run.run_id, await retinue.agents(run.run_id), paint).forEach(write)
   write('')
@@ -51,16 +52,24 @@ async function showRun(
 }
 
 function showAgent(run: RunSummary, dossier: Dossier, paint: Paint, full: boolean): void {
-  agentHead(dossier, run.run_id, paint).forEach(write)
+  agentHead(dossier, run, paint).forEach(write)
   for (const line of timeline(dossier.events, run.created_at, paint, full)) write(line)
   const tail = agentTail(dossier, paint)
   if (tail.length > 0) ['', ...tail].forEach(write)
 }
 
 /** As it is where a program reads it; made safe where a terminal shows it. */
-function writeReport(text: string | null, whose: string): void {
-  if (text === null) throw new RetinueError('not_found', `There is no report of ${whose} yet: it has not ended`)
-  write(process.stdout.isTTY ? printable(text) : text)
+function writeReport(dossier: Dossier | null, whose: string, json: boolean): number {
+  const result = dossier?.result
+  if (!dossier || !result || result.text.trim() === '') {
+    const why = result ? `it ended (${result.outcome}) and reported nothing` : 'it has not ended'
+    process.stderr.write(`retinue: there is no report of ${whose}: ${why}\n`)
+    return EXIT.failed
+  }
+  const { outcome, text, files_read, files_changed } = result
+  if (json) write(JSON.stringify({ agent_id: dossier.id, outcome, text, files_read, files_changed }))
+  else write(process.stdout.isTTY ? printable(text) : text)
+  return EXIT.ok
 }
 
 function write(line: string): void {

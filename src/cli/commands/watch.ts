@@ -21,7 +21,8 @@ export async function watch(id: string, options: StoreOptions & { json?: boolean
       }
     } finally {
       clearInterval(timer)
-      view.close()
+      if (gone.signal.aborted) view.interrupted()
+      else view.close()
     }
     const result = await retinue.result(run_id)
     if (!result) {

@@ -1,22 +1,27 @@
-import type { AgentResult, EventData } from '../../index.js'
+import { type AgentResult, type EventData, endedAs, endInWords, type RunSummary } from '../../index.js'
 import { cost, count, duration, line, type Paint, plural, printable } from '../style.js'
 import { card } from './card.js'
 import type { Dossier } from './dossier.js'
 
 /** Who it is and what it came to, under which contract. */
-export function agentHead(dossier: Dossier, run_id: string, paint: Paint): string[] {
+export function agentHead(dossier: Dossier, run: RunSummary, paint: Paint): string[] {
   const { id, title, result, close_reason } = dossier
   const { bold, dim } = paint
-  const ended = result === null ? 'not ended yet' : result.outcome
+  const open = run.status === 'interrupted' ? 'interrupted' : 'not ended yet'
+  const ended = result === null ? open : endWords(result, dossier.final_status)
   const why = result?.reason || close_reason
   return [
     bold(`${id}: ${line(title)}`),
-    `${ended}${why ? `: ${line(why)}` : ''} ${dim(`· run ${run_id}`)}`,
+    `${ended}${why ? `: ${line(why)}` : ''} ${dim(`· run ${run.run_id}`)}`,
     ...(result ? [dim(figures(result))] : []),
     '',
     ...card(dossier, paint),
     '',
   ]
+}
+
+function endWords({ outcome }: AgentResult, final_status: Dossier['final_status']): string {
+  return final_status === null ? outcome : endInWords(endedAs(final_status, outcome), outcome)
 }
 
 /** What its gates said, and the whole of what it reports. */

@@ -1,4 +1,4 @@
-import type { Authority, Budget, Contract, LimitName } from '../../index.js'
+import { type Authority, type Budget, type Contract, type LimitName, MODES, sourceInWords } from '../../index.js'
 import { cost, count, duration, line, type Paint, printable } from '../style.js'
 import type { Dossier } from './dossier.js'
 
@@ -33,7 +33,7 @@ function contractRows({ agent, model, permissions, workspace, step }: Contract):
     ['criteria', step.success_criteria.length > 0 ? step.success_criteria.join('\n') : null],
     ['given', step.inputs ? step.inputs.map(({ from, outcome }) => `${from} (${outcome})`).join(', ') : null],
     ['profile', agent.profile_id ?? 'none'],
-    ['model', `${model.provider}/${model.model} (chosen by ${model.source})${listed(', may use ', others)}`],
+    ['model', `${model.provider}/${model.model} (${sourceInWords(model.source)})${listed(', may use ', others)}`],
     ['mode', `${permissions.mode}; ${questions(permissions)}`],
     ['tools', listed('', allowed_tools) || 'none'],
     ['skills', listed('', allowed_skills) || null],
@@ -48,9 +48,10 @@ function contractRows({ agent, model, permissions, workspace, step }: Contract):
 }
 
 /** What becomes of a call that the mode wants asked about. */
-function questions({ can_ask_person, unasked }: Authority): string {
+function questions({ mode, can_ask_person, unasked = mode }: Authority): string {
   if (can_ask_person) return 'what needs a yes is asked'
-  return unasked === 'allow' ? 'what the mode would ask about is allowed' : 'what would be asked about is denied'
+  if (MODES.indexOf(unasked) <= MODES.indexOf(mode)) return 'what would be asked about is refused'
+  return `what ${unasked} mode allows needs no question; other questions are refused`
 }
 
 /** A path must match in each layer. */

@@ -22,6 +22,8 @@ export type Dossier = {
   gates: EventData<'agent.gate_checked'>[]
   /** The last that is known. */
   result: AgentResult | null
+  /** null: it is not closed. */
+  final_status: 'completed' | 'failed' | null
   close_reason: string | null
   /** Of its budget, and whether every price was known; null where it did not start, or its log is corrupt. */
   spent: { amounts: Spend; priced: boolean } | null
@@ -35,7 +37,8 @@ export function openDossier(events: readonly StoredEvent[], id: string): Dossier
   if (about.length === 0) return null
   const dossier: Dossier = {
     ...{ id, contract: null, title: '', task: '', asked_by: null, reused_from: null, attempts: 1, gates: [] },
-    ...{ result: null, close_reason: null, spent: spentOf(about.filter((event) => event.agent_id === id)) },
+    ...{ result: null, final_status: null, close_reason: null },
+    spent: spentOf(about.filter((event) => event.agent_id === id)),
     events: about,
   }
   for (const event of about) note(dossier, event)
@@ -90,6 +93,7 @@ function note(dossier: Dossier, event: StoredEvent): void {
       return
     case 'agent.subagent_closed':
       dossier.result = event.data.result
+      dossier.final_status = event.data.final_status
       dossier.close_reason = event.data.close_reason
       return
     case 'run.closed':

@@ -1,4 +1,4 @@
-import type { AgentRow, Contract, RunSummary } from '../../index.js'
+import { type AgentRow, type Contract, type RunSummary, sourceInWords } from '../../index.js'
 import { cost, count, duration, line, type Paint, plural, printable } from '../style.js'
 
 /** Above so many, the contracts of agents are on their own pages only. */
@@ -28,7 +28,7 @@ function contractLines(agent: AgentRow, { dim }: Paint): string[] {
   const tools = permissions.allowed_tools.join(' ') || 'none'
   return [
     dim(
-      `agent ${agent.agent_id}: ${agent.model} (chosen by ${model.source}), ${permissions.mode} mode, tools ${tools}`,
+      `agent ${agent.agent_id}: ${agent.model} (${sourceInWords(model.source)}), ${permissions.mode} mode, tools ${tools}`,
     ),
     dim(
       `budget: ${plural(budget.turns, 'turn')}, ${plural(budget.tool_calls, 'tool call')}, ${count(budget.total_tokens ?? 0)} tokens, ${budget.cost_usd === null ? '' : `${cost(budget.cost_usd)}, `}${duration(budget.wall_ms)}`,
@@ -39,7 +39,7 @@ function contractLines(agent: AgentRow, { dim }: Paint): string[] {
 
 /** A task can be a book. --json has all of it. */
 function shortened(task: string): string {
-  const lines = task.trim().split('\n')
+  const lines = (task.trim().split(/\n\s*\n/, 1)[0] as string).split('\n')
   const head = lines.slice(0, 10).join('\n').slice(0, 1000)
   return head.length < task.trim().length ? `${head} …` : head
 }

@@ -1,21 +1,38 @@
-import { emptyTree, growTree, type StoredEvent, standingOf, type TreeAgent, timeAtWork } from '../../index.js'
+import {
+  emptyTree,
+  endInWords,
+  growTree,
+  type StoredEvent,
+  standingOf,
+  type TreeAgent,
+  timeAtWork,
+} from '../../index.js'
 import { cost, count, duration, line, type Paint, plural } from '../style.js'
 
 /** A title can be a sentence; its agent's own page has all of it. */
 const TITLE_CHARS = 60
 
 /** Every agent of a run below the one that asked for it: what it is, what became of it, and what it spent itself. */
-export function treeLines(events: readonly StoredEvent[], now: number, paint: Paint): string[] {
+export function treeLines(
+  events: readonly StoredEvent[],
+  { now, interrupted }: { now: number; interrupted: boolean },
+  paint: Paint,
+): string[] {
   const { root } = events.reduce(growTree, emptyTree())
   if (!root || root.children.length === 0) return []
-  const rows = below(root, 0).map(({ agent, depth }) => ({ agent, name: nameOf(agent, depth), state: stateOf(agent) }))
+  // When the process was gone nobody knows better than by its last event.
+  const then = interrupted ? (events.at(-1)?.at ?? now) : now
+  const rows = below(root, 0).map(({ agent, depth }) => ({
+    agent,
+    name: nameOf(agent, depth),
+    state: stateOf(agent, interrupted),
+  }))
   const widest = (texts: string[]) => texts.reduce((most, { length }) => Math.max(most, length), 0)
   const names = widest(rows.map(({ name }) => name))
   const states = widest(rows.map(({ state }) => state))
   return rows.map(({ agent, name, state }) => {
-    const colour = { completed: paint.green, failed: paint.red, waiting: paint.dim, at_work: paint.yellow }
-    const shown = colour[standingOf(agent)](state.padEnd(states))
-    return `${name.padEnd(names)}  ${shown}  ${paint.dim(figuresOf(agent, now))}`
+    const shown = colourOf(agent, paint)(state.padEnd(states))
+    return `${name.padEnd(names)}  ${shown}  ${paint.dim(figuresOf(agent, then))}`
   })
 }
 
@@ -29,8 +46,16 @@ function nameOf({ id, profile, title }: TreeAgent, depth: number): string {
   return `${'  '.repeat(depth)}${id} ${profile === null ? '' : `${profile}: `}${short}`
 }
 
-function stateOf({ outcome, state, reused_from }: TreeAgent): string {
-  return `${outcome ?? state}${reused_from ? ', an earlier result' : ''}`
+function colourOf(agent: TreeAgent, { green, red, dim, yellow }: Paint): (text: string) => string {
+  return { completed: green, incomplete: yellow, failed: red, waiting: dim, at_work: yellow }[standingOf(agent)]
+}
+
+function stateOf(agent: TreeAgent, interrupted: boolean): string {
+  const { outcome, state, reused_from } = agent
+  const standing = standingOf(agent)
+  if (standing === 'waiting' || standing === 'at_work') return interrupted ? 'interrupted' : state
+  const ended = outcome === null ? standing : endInWords(standing, outcome)
+  return `${ended}${reused_from ? ', an earlier result' : ''}`
 }
 
 function figuresOf(agent: TreeAgent, now: number): string {

@@ -1,11 +1,10 @@
-import { type RunTree, standingOf, type TreeAgent } from '../../index.js'
+import { type RunTree, type Standing, standingOf, type TreeAgent } from '../../index.js'
 
 /** What one line of the tree stands for: an agent (with all below it, where that is hidden), or several siblings. */
 export type Row =
   | { kind: 'agent'; guides: string; agent: TreeAgent; hidden: number }
   | { kind: 'group'; guides: string; standing: Standing; agents: TreeAgent[] }
 
-type Standing = ReturnType<typeof standingOf>
 type Branch = { row: Row; below: Branch[] }
 
 /** How much is left out, from little to much. */
@@ -37,14 +36,14 @@ export function rowsOf(tree: RunTree, most: number): Row[] {
   const others = rows.length - at_work
   // One line goes to those that are left out.
   rows = at({ ...grouped, most_at_work: Math.max(0, most - others - 1) })
-  for (const standing of ['completed', 'failed', 'waiting'] as const) {
+  for (const standing of ALL) {
     if (rows.length > most) rows = rows.filter((row) => row.kind === 'agent' || row.standing !== standing)
   }
   return rows.slice(0, most)
 }
 
-const FINISHED = ['completed', 'failed'] as const
-const ALL = ['completed', 'failed', 'waiting'] as const
+const FINISHED = ['completed', 'incomplete', 'failed'] as const
+const ALL = [...FINISHED, 'waiting'] as const
 
 function* strictnesses(depth: number): Generator<Strictness> {
   const all = { max_depth: Number.POSITIVE_INFINITY, most_at_work: Number.POSITIVE_INFINITY }
@@ -75,7 +74,7 @@ function branch(agent: TreeAgent, strictness: Strictness): Branch {
 
 /** One child alone keeps its own line: a group of one would say less in as much room. */
 function children(agent: TreeAgent, groups: Map<Standing, TreeAgent[]>, strictness: Strictness): Branch[] {
-  const together = (['completed', 'failed', 'at_work'] as const).flatMap((standing) => groupBranch(standing, groups))
+  const together = [...FINISHED, 'at_work' as const].flatMap((standing) => groupBranch(standing, groups))
   const grouped = new Set([...groups.values()].filter(({ length }) => length > 1).flat())
   const alone = agent.children.filter((child) => !grouped.has(child)).map((child) => branch(child, strictness))
   return [...together, ...alone, ...groupBranch('waiting', groups)]

@@ -1,6 +1,7 @@
 import {
   type Figures,
   type RunTree,
+  type Standing,
   standingOf,
   type TreeAgent,
   timeAtWork,
@@ -19,6 +20,8 @@ export type TreeView = {
   paint: Paint
   /** The last words of each agent's model. */
   speech: ReadonlyMap<string, string>
+  /** Its process is gone, and `now` is when it was seen last. */
+  interrupted?: boolean
 }
 
 /** Room that is left for what scrolls by above the tree. */
@@ -46,7 +49,7 @@ export function treeLines(tree: RunTree, view: TreeView): string[] {
     const middle = figures.trim() === '' ? doing : fill(doing, room - leftWidth - GAP)
     return painted(cell, left, room - leftWidth > GAP ? `  ${middle}` : '', figures.trimEnd(), view.paint)
   })
-  return [...lines, view.paint.dim(cut(totalsLine(tree, view.now), width))]
+  return [...lines, view.paint.dim(cut(totalsLine(tree, view), width))]
 }
 
 /** Who they are takes what it needs, as long as what they do has room; neither has more than it can use. */
@@ -73,20 +76,26 @@ function cellsOf(row: Row, view: TreeView): Cells {
   return row.kind === 'agent' ? agentCells(row, view) : groupCells(row, view)
 }
 
-function agentCells(row: Extract<Row, { kind: 'agent' }>, { now, speech }: TreeView): Cells {
+function agentCells(row: Extract<Row, { kind: 'agent' }>, { now, speech, interrupted }: TreeView): Cells {
   const { agent, guides, hidden } = row
   const name = agent.profile === null ? agent.title : `${agent.profile}: ${agent.title}`
   const more = hidden > 0 ? ` (+${hidden})` : ''
-  const spoken = (agent.request && speech.get(agent.id)?.trim()) || undefined
+  const cut_short = interrupted === true && isOpen(agent)
+  const spoken = (!cut_short && agent.request && speech.get(agent.id)?.trim()) || undefined
   const time = agent.started_at === null ? '' : seconds(timeAtWork(agent, now))
   return {
     row,
-    left: `${guides}${markOf(agent)} ${agent.id}${more} ${flat(line(name))}`,
-    doing: flat(spoken === undefined ? doingWords(agent) : `“${line(spoken)}`),
+    left: `${guides}${cut_short ? MARKS.incomplete : markOf(agent)} ${agent.id}${more} ${flat(line(name))}`,
+    doing: flat(cut_short ? 'interrupted' : spoken === undefined ? doingWords(agent) : `“${line(spoken)}`),
     // Of what is being said the end is what is new.
     shorten: spoken === undefined ? cut : cutStart,
     figures: [...figureCells(hidden > 0 ? agent.all : agent.own), time],
   }
+}
+
+function isOpen(agent: TreeAgent): boolean {
+  const standing = standingOf(agent)
+  return standing === 'at_work' || standing === 'waiting'
 }
 
 /** A tab has no width of its own. */
@@ -94,8 +103,14 @@ function flat(text: string): string {
   return text.replaceAll('\t', ' ')
 }
 
-const GROUP_WORDS = { completed: 'done', failed: 'failed', waiting: 'waiting for a slot', at_work: 'more at work' }
-const MARKS = { completed: '✓', failed: '✗', waiting: '○', at_work: '●' }
+const GROUP_WORDS: Record<Standing, string> = {
+  completed: 'done',
+  incomplete: 'incomplete',
+  failed: 'failed',
+  waiting: 'waiting for a slot',
+  at_work: 'more at work',
+}
+const MARKS: Record<Standing, string> = { completed: '✓', incomplete: '!', failed: '✗', waiting: '○', at_work: '●' }
 
 function groupCells(row: Extract<Row, { kind: 'group' }>, { now }: TreeView): Cells {
   const { agents, standing, guides } = row
@@ -142,14 +157,15 @@ function painted(cell: Cells, left: string, doing: string, figures: string, pain
   const { row } = cell
   const { guides } = row
   const colour = colourOf(row, paint)
-  const failed = (row.kind === 'agent' ? standingOf(row.agent) : row.standing) === 'failed'
+  const standing = row.kind === 'agent' ? standingOf(row.agent) : row.standing
+  const fell_short = standing === 'failed' || standing === 'incomplete'
   const mark = left.slice(guides.length, guides.length + 1)
   const named = left.slice(guides.length + 1)
   return (
     paint.dim(left.slice(0, guides.length)) +
     colour(mark) +
     named +
-    (failed ? doing : paint.dim(doing)) +
+    (fell_short ? doing : paint.dim(doing)) +
     paint.dim(figures)
   )
 }
@@ -157,17 +173,19 @@ function painted(cell: Cells, left: string, doing: string, figures: string, pain
 function colourOf(row: Row, { red, green, yellow, cyan, dim }: Paint): (text: string) => string {
   const standing = row.kind === 'agent' ? standingOf(row.agent) : row.standing
   if (standing === 'at_work') return row.kind === 'agent' && waitsForPerson(row.agent) ? yellow : cyan
-  return { completed: green, failed: red, waiting: dim }[standing]
+  return { completed: green, incomplete: yellow, failed: red, waiting: dim }[standing]
 }
 
-function totalsLine(tree: RunTree, now: number): string {
-  const { sub_agents, at_work, waiting, completed, failed, figures } = totalsOf(tree)
-  const counts = [
-    [at_work, 'at work'],
-    [waiting, 'waiting'],
+function totalsLine(tree: RunTree, { now, interrupted }: TreeView): string {
+  const { sub_agents, at_work, waiting, completed, incomplete, failed, figures } = totalsOf(tree)
+  const counts: [number, string][] = [
+    [interrupted ? at_work + waiting : 0, 'interrupted'],
+    [interrupted ? 0 : at_work, 'at work'],
+    [interrupted ? 0 : waiting, 'waiting'],
     [completed, 'done'],
+    [incomplete, 'incomplete'],
     [failed, 'failed'],
-  ] as const
+  ]
   const said = counts.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`)
   const time = tree.root ? seconds(timeAtWork(tree.root, now)) : ''
   return [

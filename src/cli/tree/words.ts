@@ -1,4 +1,4 @@
-import { type Doing, doingOf, type TreeAgent } from '../../index.js'
+import { type Doing, doingOf, endInWords, standingOf, type TreeAgent } from '../../index.js'
 import { line } from '../style.js'
 
 /** So many names are said before the rest is counted. */
@@ -41,10 +41,12 @@ function askingWords({ purpose, attempt }: Extract<Doing, { kind: 'asking_model'
   return attempt > 1 ? `${what}, attempt ${attempt}` : what
 }
 
-function endWords({ outcome, reason, reused_from, final_status }: TreeAgent): string {
+function endWords(agent: TreeAgent): string {
+  const { outcome, reason, reused_from, final_status } = agent
   if (reused_from) return `result of ${reused_from.agent_id} of run ${reused_from.run_id}`
   if (outcome === null || (outcome === 'completed' && final_status !== 'failed')) return ''
-  return reason === null ? outcome : `${outcome}: ${line(reason)}`
+  const ended = standingOf(agent) === 'incomplete' ? endInWords('incomplete', outcome) : outcome
+  return reason === null ? ended : `${ended}: ${line(reason)}`
 }
 
 function namesOf(ids: readonly string[]): string {
