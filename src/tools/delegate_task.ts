@@ -103,7 +103,7 @@ async function runAll(plan: string, subtasks: readonly Subtask[], context: ToolC
     }
     const spawned = await create(i, before?.job ?? null)
     if (!spawned) return skipped(failed === null ? 'the call was stopped' : `subtask ${failed} failed`)
-    if (!spawned.ok) return failing(i, { job: null, status: 'ERROR', why: `not started: ${spawned.message}` })
+    if (!spawned.ok) return failing(i, { job: null, status: 'ERROR', why: spawned.message })
     const job = (await delegator.wait([spawned.id]))[0]
     if (!job?.closed)
       return { job: null, status: 'RUNNING', why: `${spawned.id} was at work when the call was stopped` }

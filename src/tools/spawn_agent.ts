@@ -36,7 +36,7 @@ export function spawnAgent(profiles: readonly ProfileName[]): Tool {
     async execute(args, context) {
       const delegator = delegatorOf(context)
       const spawned = await delegator.spawn(context.call_id, 0, requestOf(args))
-      if (!spawned.ok) return { ok: false, content: `[ERROR] not started: ${spawned.message}` }
+      if (!spawned.ok) return { ok: false, content: `[ERROR] ${spawned.message}` }
       const { id } = spawned
       const job = (await delegator.wait([id]))[0]
       if (!job?.closed) return { ok: false, content: `[RUNNING] The call was stopped while ${id} was at work.` }

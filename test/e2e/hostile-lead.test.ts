@@ -235,7 +235,7 @@ describe('a hostile sub-agent does not have commands run as checks', () => {
     expect(endsOf(normal.events, 'a1').map(({ ok }) => ok)).toEqual([false, false, false])
     const auto = await lead(calls.slice(1), { rules })
     for (const { content } of endsOf(auto.events, 'a1')) {
-      expect(content).toMatch(/^\[ERROR\] not started: Not spawned: the check ".*" is not allowed without asking/s)
+      expect(content).toMatch(/^\[ERROR\] Not spawned: the check ".*" is not allowed without asking/s)
     }
     expect(dataOf([...normal.events, ...auto.events], 'agent.gate_started')).toEqual([])
     const unfenced = await lead(calls.slice(0, 1), { sandbox: 'off' })

@@ -17,7 +17,7 @@ const FILES = { 'shared.txt': 'word\n', 'mine/a.txt': 'mine\n', 'theirs/a.txt': 
 export const CANARY = 'the tide turns at four'
 
 /** Answers every question, so that a question that reaches a person is seen in what comes of it. */
-export function answering(asked: string[] = []): Person {
+function answering(asked: string[]): Person {
   return {
     permit: async ({ summary }) => {
       asked.push(summary)

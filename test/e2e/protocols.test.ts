@@ -73,6 +73,7 @@ describe('the same task on every protocol', () => {
       cost_usd: null,
       files_read: ['hello.txt'],
       files_changed: ['hello.txt'],
+      context_tokens: 120,
     },
   }
 

@@ -7,11 +7,14 @@ import { modelCalls, type Worked, withTree, workTree } from '../support/tree-wor
 
 const FULL = process.env.RETINUE_FULL === '1'
 
-/** Events of an undisturbed run; the sweeps check that the numbers are right. `every`: sampled in the quick suite. */
-const SWEEPS: { name: string; tree: TreeRun; events: number; every: number }[] = [
-  { name: 'four sub-agents', tree: FOUR, events: 80, every: 11 },
-  { name: 'the subtasks of a plan', tree: PLAN, events: 39, every: 15 },
-  { name: 'sub-agents of sub-agents', tree: DEEP, events: 72, every: 15 },
+/**
+ * Events of an undisturbed run; the sweeps check that the numbers are right. `every`: sampled in the quick suite, and
+ * in the full one; the first is swept whole there.
+ */
+const SWEEPS: { name: string; tree: TreeRun; events: number; every: { quick: number; full: number } }[] = [
+  { name: 'four sub-agents', tree: FOUR, events: 80, every: { quick: 17, full: 1 } },
+  { name: 'the subtasks of a plan', tree: PLAN, events: 39, every: { quick: 25, full: 3 } },
+  { name: 'sub-agents of sub-agents', tree: DEEP, events: 72, every: { quick: 37, full: 5 } },
 ]
 
 async function runOf(cwd: string): Promise<string | null> {
@@ -56,7 +59,8 @@ describe.each(SWEEPS)('a run of $name, killed with SIGKILL and resumed', ({ tree
     { position, when: 'before' as const },
     { position, when: 'after' as const },
   ])
-  const chosen = kills.filter((_, i) => FULL || i % every === 0 || i === kills.length - 1)
+  const step = FULL ? every.full : every.quick
+  const chosen = kills.filter((_, i) => i % step === 0 || i === kills.length - 1)
 
   it.concurrent.for(chosen)(
     '$when the commit of event $position, ends as if nothing had happened',

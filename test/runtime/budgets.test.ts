@@ -91,10 +91,10 @@ describe('when a budget ends an agent', () => {
     const { retinue } = await bench({ root: [] })
     await expect(retinue.run({ task: 'x', budget: { tool_calls: 0 } }).result()).rejects.toMatchObject({
       code: 'input',
-      message: 'tool_calls must be positive',
+      message: expect.stringContaining('tool_calls must be positive'),
     })
     await expect(retinue.run({ task: 'x', budget: { wall_ms: 100 } }).result()).rejects.toMatchObject({
-      message: 'wall_ms must be at least 5000',
+      message: expect.stringContaining('wall_ms must be at least 5000'),
     })
     await expect(retinue.run({ task: 'x', budget: { cost_usd: 1 } }).result()).rejects.toMatchObject({
       message: expect.stringContaining('cost_usd'),

@@ -234,12 +234,12 @@ describe('what an agent may not do', () => {
     for (const settings of [
       { write_paths: [] },
       { rules: [{ decision: 'deny' as const, tool: 'Write', pattern: null }] },
-      { budget: { turns: 1.5 } },
     ]) {
       const { retinue } = await bench({ root: [] }, { settings })
       await expect(retinue.run({ task: 'x' }).result()).rejects.toMatchObject({ code: 'input' })
       expect(await retinue.runs()).toEqual([])
     }
+    await expect(bench({ root: [] }, { settings: { budget: { turns: 1.5 } } })).rejects.toMatchObject({ code: 'input' })
   })
 
   it('tools that could only be refused are not offered in the first place', async () => {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { childNeeds } from '../../src/domain/index.js'
 import { createMemoryStore, createRetinue, type Settings, type StoredEvent } from '../../src/index.js'
 import type { Models } from '../../src/models/index.js'
 import { createScriptedModel, modelsOf, type ScriptedModelOptions } from '../../src/testing/index.js'
@@ -184,10 +185,11 @@ describe('at a limit of the whole tree the next call is refused, in words that a
     const { retinue } = await bench({
       root: [SPAWN, DONE].map((step) => priced(step, 900)),
     })
-    const { result, events } = await runToEnd(retinue, { budget: { total_tokens: 14_000 } })
+    const { result, events } = await runToEnd(retinue, { budget: { total_tokens: 8500 } })
     const [told] = await refusals(retinue, result.run_id)
+    // Nobody is running who could give anything back.
     expect(told).toMatch(
-      /^Not spawned: of the budget of 14000 tokens, \d+ are spent or set aside for running sub-agents\. A sub-agent needs at least 2000 and would get \d+\. Wait for running sub-agents with spawn_await/,
+      /^Not spawned: 7,500 tokens are left of 8,500, of which [\d,]+ are kept for your own next turns; a sub-agent needs at least [\d,]+\. Do the rest yourself/,
     )
     expect(dataOf(events, 'agent.subagent_created')).toEqual([])
   })
@@ -205,7 +207,7 @@ describe('at a limit of the whole tree the next call is refused, in words that a
     const [told, ...others] = await refusals(retinue, result.run_id)
     expect(others).toEqual([])
     expect(told).toMatch(
-      /^Not spawned: of the budget of 1 USD, [\d.]+ are spent or set aside for running sub-agents\. A sub-agent needs at least 0\.02\. Wait for running sub-agents with spawn_await/,
+      /^Not spawned: 0\.\d{1,4} USD are left of 1, (?:of which 0\.\d{1,4} are|all of it) kept for your own next turns; a sub-agent needs at least 0\.\d{1,4}\. Wait for running sub-agents with spawn_await, which gives back what they do not use of the 0\.\d{1,4} set aside for them, do the rest/,
     )
     const made = dataOf(events, 'agent.subagent_created')
     expect(made.map(({ contract }) => contract.adjustments.map(({ field }) => field))).toEqual([
@@ -213,6 +215,19 @@ describe('at a limit of the whole tree the next call is refused, in words that a
       ['execution.budget.cost_usd'],
     ])
     expect(result.cost_usd).toBeCloseTo(7 * 1000 * PRICE, 9)
+  })
+
+  it('childNeeds: with so much an agent makes one turn, with less none', async () => {
+    const first = async (budget: { total_tokens?: number }) => {
+      const { retinue } = await bench({ root: [DONE] })
+      const { result, events } = await runToEnd(retinue, { budget })
+      return { outcome: result.outcome, size: dataOf(events, 'model.requested')[0]?.estimated_tokens }
+    }
+    const { size = 0 } = await first({})
+    expect(size).toBeGreaterThan(0)
+    const total_tokens = childNeeds(size)
+    expect(await first({ total_tokens })).toEqual({ outcome: 'completed', size })
+    expect((await first({ total_tokens: total_tokens - 1 })).outcome).toBe('budget_exceeded')
   })
 
   it('depth: at the last level nobody delegates', async () => {
@@ -248,7 +263,7 @@ describe('at a limit of the whole tree the next call is refused, in words that a
       used: { total_tokens: 41_100 },
     })
     expect((await toldTo(retinue, result.run_id))[0]?.content).toMatch(
-      /^\[INCOMPLETE\] The budget of 20000 tokens is used up\./,
+      /^\[ERROR\] budget_exceeded: The budget of 20000 tokens is used up\./,
     )
     expect(auditBudgets(events, 2).faults).toEqual([])
     expect(result.usage).toMatchObject({ input_tokens: 900 * 3 + 40_000 })

@@ -87,7 +87,7 @@ describe('seed 001, contract, lifecycle and events', () => {
         rules: [{ mode: 'dangerous', rules: [] }],
         network: 'all',
         can_ask_person: false,
-        unasked: 'allow',
+        unasked: 'dangerous',
         can_spawn_children: false,
         max_delegation_depth: 1,
       },
@@ -101,7 +101,7 @@ describe('seed 001, contract, lifecycle and events', () => {
           turns: 17,
           context_tokens: 8192,
           wall_ms: 60_000,
-          total_tokens: 17 * 8192,
+          total_tokens: 8 * 8192,
           cost_usd: null,
           sub_agents: 0,
         },
@@ -611,7 +611,7 @@ describe('seed 001, contract, lifecycle and events', () => {
     ])
     // A line each for the condensed timeline; all the rest is in the event.
     expect(about.map(summarize)).toEqual([
-      'a1 created on scripted/test (chosen by inherited) in dangerous mode: Read a.txt',
+      'a1 created on scripted/test (inherited from its parent) in dangerous mode: Read a.txt',
       'sub-agent started: Read a.txt',
       'attempt 1',
       'sub-agent has its result, completed, and waits to be joined',
