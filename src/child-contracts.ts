@@ -63,7 +63,7 @@ export class ChildContracts {
     if (!resolved.ok) return refused(`Not spawned: ${resolved.message}`)
     const place = await this.preparation.place(resolved.model, watching, null)
     const side = await this.#side(parent)
-    const derive = (least_tokens: number) =>
+    const derive = (least_tokens: number, prompt_digest: string) =>
       deriveContract({
         ...{ parent: side, child, profile, request, settings: this.settings },
         model: {
@@ -74,9 +74,9 @@ export class ChildContracts {
         },
         known_tools: place.registry.names(),
         nameable_tools: builtinToolNames(),
-        prompt_digest: '',
+        prompt_digest,
       })
-    let derived = derive(MIN_CHILD_TOKENS)
+    let derived = derive(MIN_CHILD_TOKENS, '')
     if (!derived.ok) return short(derived.message)
     const fault =
       this.preparation.fault(derived.contract, place) ?? (await checksFault(request.checks, parent, place.sandboxed))
@@ -86,9 +86,9 @@ export class ChildContracts {
     const { stored } = written
     const task = taskMessage(request)
     // Only now is it known how large its first request is; one that could not make it is not begun.
-    derived = derive(childNeeds(estimateFirst(stored.prompt, task)))
+    derived = derive(childNeeds(estimateFirst(stored.prompt, task)), stored.digest)
     if (!derived.ok) return short(derived.message)
-    const contract = { ...derived.contract, agent: { ...derived.contract.agent, prompt_digest: stored.digest } }
+    const { contract } = derived
     const caches = request.cache ?? profile?.profile.cache ?? false
     const cache_key = caches ? cacheKey(contract, task, request) : null
     const reuse = cache_key === null ? null : await this.#cache.earlier(cache_key)

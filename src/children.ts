@@ -166,15 +166,7 @@ export class RunChildren implements Launcher {
     if (latest.result) return { done: endOf(latest, latest.result) }
     const place = await this.#place(contract, model.model)
     const loop = await this.#loop(lease, latest, place)
-    const { request, calls } = latest
-    loop.recordResumed({
-      owner: lease.owner,
-      epoch: lease.epoch,
-      sandbox: await preparation.sandbox(),
-      notes: [],
-      interrupted_request: request?.request_id ?? null,
-      interrupted_calls: calls.filter((call) => call.intent && !call.result).map((call) => call.part.call_id),
-    })
+    loop.recordResumed({ ...lease, sandbox: await preparation.sandbox(), notes: [] })
     // The machine may be another than the one that the contract was made on.
     const fault = this.parts.closing ? null : preparation.fault(contract, place)
     if (fault !== null) loop.cancel('runtime', fault)

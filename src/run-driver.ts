@@ -148,15 +148,9 @@ export class RunDriver {
     try {
       const { memory, material } = await this.parts.reader.root(run_id)
       const recorder = new Recorder(this.parts.store, this.parts.host.clock, lease, memory, this.parts.redactor)
-      recorder.record('agent.resumed', {
-        owner: lease.owner,
-        epoch: lease.epoch,
-        sandbox: await this.parts.preparation.sandbox(),
-        notes,
-        interrupted_request: memory.request?.request_id ?? null,
-        interrupted_calls: memory.calls.filter((call) => call.intent && !call.result).map((call) => call.part.call_id),
-      })
-      return { lease, loop: new AgentLoop(place, recorder, material) }
+      const loop = new AgentLoop(place, recorder, material)
+      loop.recordResumed({ ...lease, sandbox: await this.parts.preparation.sandbox(), notes })
+      return { lease, loop }
     } catch (error) {
       await this.parts.store.release(lease)
       throw error

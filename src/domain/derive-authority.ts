@@ -1,4 +1,4 @@
-import { type Authority, modeUnasked } from './authority.js'
+import { type Authority, intersect, modeUnasked } from './authority.js'
 import type { Adjustment } from './contract.js'
 import { DELEGATION_TOOLS } from './delegation.js'
 import type { Derivation } from './derive.js'
@@ -29,21 +29,21 @@ export function childAuthority(derivation: Derivation, mode: Mode, can_spawn_chi
   const servers = namesOf(derivation, 'mcp_servers', above.allowed_mcp_servers)
   const withheld = whyWithheld(derivation, { can_ask_person, can_spawn_children, servers: servers.names })
   const isWished = (tool: string) => matchesSome(request.tools, tool)
-  const authority: Authority = {
+  const asked: Authority = {
+    ...above,
     mode,
     allowed_tools: derivation.known_tools.filter((tool) => withheld(tool) === null && isWished(tool)),
     allowed_skills: skills.names,
     allowed_mcp_servers: servers.names,
-    read_paths: above.read_paths,
-    write_paths: request.owns ? [...above.write_paths, request.owns] : above.write_paths,
+    ...(request.owns ? { write_paths: [request.owns] } : {}),
     // In its parent's mode it keeps the parent's rules as they are: another layer would take the allowing ones away.
-    rules: mode === above.mode ? above.rules : [...above.rules, { mode, rules: [] }],
-    network: above.network,
+    ...(mode === above.mode ? {} : { rules: [{ mode, rules: [] }] }),
     can_ask_person,
-    unasked: modeUnasked(above),
     can_spawn_children,
     max_delegation_depth: above.max_delegation_depth - 1,
   }
+  // Nothing widens, by construction. `unasked` is no part of that: it says what its parent's own mode answers for.
+  const authority: Authority = { ...intersect(above, asked), unasked: modeUnasked(above) }
   const tools = toolWishes(derivation, authority.allowed_tools, withheld)
   const owns = ownWishes(request.owns ?? [], above.write_paths)
   return { authority, adjustments: [...tools, ...skills.adjustments, ...servers.adjustments, ...owns] }

@@ -4,8 +4,8 @@ import type { Derivation, Parent } from './derive.js'
 
 /** With less than this no model gets anything done. */
 export const MIN_CHILD_TOKENS = 2000
-/** What an answer may need. */
-const ANSWER_TOKENS = 1000
+/** What an answer may need. A call that would not leave this much is not made. */
+export const ANSWER_TOKENS = 1000
 
 /** The least `total_tokens` with which an agent makes a turn with a request of this size and can still report. */
 export function childNeeds(estimated_request_tokens: number): number {

@@ -101,8 +101,14 @@ export class AgentLoop {
   }
 
   /** Before it goes on after a restart: what its last process left open is known from here on. */
-  recordResumed(data: EventData<'agent.resumed'>): void {
-    this.recorder.record('agent.resumed', data)
+  recordResumed(by: Pick<EventData<'agent.resumed'>, 'owner' | 'epoch' | 'sandbox' | 'notes'>): void {
+    const { request, calls } = this.memory
+    const { owner, epoch, sandbox, notes } = by
+    this.recorder.record('agent.resumed', {
+      ...{ owner, epoch, sandbox, notes },
+      interrupted_request: request?.request_id ?? null,
+      interrupted_calls: calls.filter((call) => call.intent && !call.result).map((call) => call.part.call_id),
+    })
   }
 
   /** Ends the agent: the model call, the tool and its processes under way are aborted. */

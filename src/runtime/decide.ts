@@ -1,5 +1,6 @@
 import {
   type AgentMemory,
+  ANSWER_TOKENS,
   type EventData,
   isOpen,
   type LimitName,
@@ -51,8 +52,6 @@ export type Surroundings = {
 /** Compaction starts before a request reaches its limit, and makes enough room not to start again soon. */
 const COMPACT_ABOVE = 0.85
 const COMPACT_TO = 0.5
-/** What an answer may need. A call that would not leave this much is not made. */
-const ANSWER_TOKENS = 1000
 
 /** Pure: the same memory in the same surroundings does the same. Start-up after a crash is nothing special. */
 export function decide(memory: AgentMemory, around: Surroundings): Action {
