@@ -9,6 +9,8 @@ import { median, type Sample } from './measure.js'
 import { bytesPerIdleAgent } from './memory.js'
 import { sandboxTimes } from './sandbox.js'
 import { timeToEnd, timeToFirstRequest } from './start.js'
+import { workspaceTimes } from './workspaces.js'
+import { AT_ONCE } from './workspaces-work.js'
 
 /** Everything is measured in one run, and compared only within it: the machine is shared and noisy. */
 const folder = mkdtempSync(join(tmpdir(), 'retinue-bench-'))
@@ -172,8 +174,35 @@ async function sandbox(): Promise<void> {
   )
 }
 
+async function workspaces(): Promise<void> {
+  const shape = { children: 20, folders: 400, files_a_folder: 50, files_a_child: 3 }
+  const { hand, ours, ratio } = await workspaceTimes(join(folder, 'workspaces'), shape, 4)
+  const { children, folders, files_a_folder } = shape
+  const seconds = (ms: number) => (ms / 1000).toFixed(1)
+  row(
+    `${children} sub-agents that write, in a repository of ${folders * files_a_folder} files, ${AT_ONCE} at once`,
+    `${seconds(hand.wall_ms)} / ${seconds(ours.wall_ms)} s from the first git command to the last file landed`,
+    `${ratio.toFixed(2)} × git by hand`,
+    '≤ 1.5 ×',
+  )
+  const each = (ms: number) => (ms / children).toFixed(0)
+  row(
+    'a worktree of it, while others are made',
+    `${each(hand.making_ms)} / ${each(ours.making_ms)} ms`,
+    `${(ours.making_ms / hand.making_ms).toFixed(2)} × git by hand`,
+    '',
+  )
+  row(
+    'integrating one, while others are made',
+    `${each(hand.integrating_ms)} / ${each(ours.integrating_ms)} ms`,
+    `${(ours.integrating_ms / hand.integrating_ms).toFixed(2)} × git by hand`,
+    '',
+  )
+}
+
 try {
   await sandbox()
+  await workspaces()
   await loops()
   await trees()
   await appends()

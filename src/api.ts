@@ -5,13 +5,16 @@ import type {
   Contract,
   DelegationRequest,
   DelegationSettings,
+  Land,
   Mode,
   ModelSource,
   Network,
+  Receipt,
   Rule,
   RunRow,
   Secret,
   StoredEvent,
+  WorkspaceSettings,
 } from './domain/index.js'
 import type { Host } from './host/index.js'
 import type { Models } from './models/index.js'
@@ -19,6 +22,7 @@ import type { ReachSources } from './reach.js'
 import type { Delta, Person, Replay } from './runtime/index.js'
 import type { Store } from './store/index.js'
 import type { ToolLimits } from './tools/index.js'
+import type { KeptTree } from './workspaces/index.js'
 
 export type RetinueOptions = {
   /** The folder that runs work in. Default: the current one. */
@@ -66,6 +70,8 @@ export type Settings = {
   model_timeout_ms?: number
   /** Agents at work at once. */
   max_concurrent?: number
+  /** Worktrees of sub-agents, and how the result of a run reaches the folder. */
+  workspace?: Partial<WorkspaceSettings>
   /** Sub-agents and their profiles. What is absent is as in `DELEGATION_DEFAULTS`, limit by limit in its budget. */
   delegation?: Partial<DelegationSettings>
 }
@@ -79,6 +85,8 @@ export type RunOptions = {
   budget?: Partial<Budget>
   /** Instead of what the settings say, where they let runs delegate at all. */
   delegation?: { enabled?: boolean; max_depth?: number }
+  /** How the result reaches the folder, instead of what the settings say. */
+  land?: Land
   /** Goes on with the conversation of this session. Default: a new one. */
   session_id?: string
 } & Watching
@@ -131,6 +139,8 @@ export type SpawnResult = {
   duration_ms: number
   files_read: string[]
   files_changed: string[]
+  /** Commits, files and gates, and where they are now; null where it wrote in no tree of its own. */
+  receipt: Receipt | null
   /** What was clamped or refused while its contract was made. */
   adjustments: Contract['adjustments']
   /** Whose result this is, where the same was done before in the session: nobody ran, and nothing was used. */
@@ -151,6 +161,8 @@ export interface Run extends AsyncIterable<StoredEvent> {
   /** Stops the work in this process and leaves the run as it is, to be resumed. `result` then rejects. */
   leave(reason: string): void
 }
+
+export type { KeptTree }
 
 export interface Retinue {
   readonly cwd: string
@@ -176,6 +188,15 @@ export interface Retinue {
   events(run_id: string): Promise<StoredEvent[]>
   follow(run_id: string, signal?: AbortSignal): AsyncIterable<StoredEvent>
   result(run_id: string): Promise<RunResult | null>
+  /** What a run changed in the tree of its own, as `git diff` writes it: so far, where it is not closed. */
+  diff(run_id: string, options?: { stat?: boolean }): Promise<string>
+  /** Brings the result of a run that is kept on a branch into the folder, all of it or nothing. */
+  apply(run_id: string, options?: { commit?: boolean }): Promise<{ paths: string[]; commit: string | null }>
+  /** Removes the worktrees and branches of a run that is closed, with all the work that is in them alone. */
+  discard(run_id: string): Promise<KeptTree[]>
+  worktrees(): Promise<KeptTree[]>
+  /** Removes the worktrees and branches with which nothing would be lost. */
+  gc(): Promise<{ removed: KeptTree[]; kept: KeptTree[] }>
   /** The answers of the run's model as a script, which the scripted model plays again. */
   script(run_id: string): Promise<string>
   /** Rebuilds every request of the run from its log and compares it with what was sent. */

@@ -21,6 +21,7 @@ import { cacheKey, ResultCache } from './result-cache.js'
 import { estimateFirst, type PreparedChild, priceToRead, type Reuse, taskMessage } from './runtime/index.js'
 import type { Store } from './store/index.js'
 import { builtinToolNames, createSchemaCompiler, judgeCommand } from './tools/index.js'
+import type { RunTrees } from './workspaces/index.js'
 
 /** What a parent keeps for its own next turn and report, besides what its last request measured. */
 const OWN_TURNS = 2
@@ -35,6 +36,7 @@ export class ChildContracts {
     store: Store,
     private readonly settings: DelegationSettings,
     private readonly now: () => number,
+    private readonly trees: RunTrees,
     session_id: string,
   ) {
     this.#cache = new ResultCache(store, session_id, () => preparation.workspace())
@@ -61,11 +63,15 @@ export class ChildContracts {
     const choice = chooseChildModel(parent.contract, profile, request)
     const resolved = await this.preparation.childModel(`${choice.provider}/${choice.model}`)
     if (!resolved.ok) return refused(`Not spawned: ${resolved.message}`)
-    const place = await this.preparation.place(resolved.model, watching, null)
+    const place = await this.preparation.place(resolved.model, watching, {
+      launcher: null,
+      trees: this.trees,
+      above: null,
+    })
     const side = await this.#side(parent)
     const derive = (least_tokens: number, prompt_digest: string) =>
       deriveContract({
-        ...{ parent: side, child, profile, request, settings: this.settings },
+        ...{ parent: side, child, profile, request, settings: this.settings, workspace: this.preparation.worktrees },
         model: {
           ...choice,
           window: resolved.model.window,
@@ -155,6 +161,7 @@ async function checksFault(
       if (!compiled.ok) return `the schema cannot be used: ${compiled.message}`
       continue
     }
+    if (check.kind === 'paths') continue
     const verdict = await judgeCommand(parent.contract.permissions, check.command, sandboxed)
     if (verdict.decision !== 'allow') {
       return `the check "${check.command}" is not allowed without asking (${verdict.reason}). Leave it out, or run it yourself.`

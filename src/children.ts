@@ -21,6 +21,7 @@ import type { Preparation } from './preparation.js'
 import { reportOf } from './report.js'
 import {
   AbandonedError,
+  type Above,
   AgentLoop,
   type AgentPlace,
   type ChildEnd,
@@ -32,6 +33,7 @@ import {
   Recorder,
 } from './runtime/index.js'
 import type { Lease, Store } from './store/index.js'
+import type { RunTrees } from './workspaces/index.js'
 
 /** How soon it is asked again whether a process that should be gone has let go of a sub-agent. */
 const HELD_MS = 200
@@ -44,6 +46,7 @@ type ChildrenParts = {
   preparation: Preparation
   redactor: Redactor
   contracts: ChildContracts
+  trees: RunTrees
   watching: Watching
   /** Where their models come from. */
   model: Preparation['childModel']
@@ -62,6 +65,10 @@ export class RunChildren implements Launcher {
     return this.parts.contracts.profiles
   }
 
+  get repairs() {
+    return this.parts.preparation.worktrees.repair && !this.parts.closing
+  }
+
   async prepare(
     parent: AgentMemory,
     request: DelegationRequest,
@@ -75,7 +82,7 @@ export class RunChildren implements Launcher {
     return prepared
   }
 
-  launch(parent: AgentMemory, child: Child, fresh: boolean): ChildRun {
+  launch(parent: AgentMemory, child: Child, fresh: boolean, above: Above): ChildRun {
     const { run_id, agent_id } = parent
     const contract = child.contract as Contract
     return this.parts.engine.workOnChild<ChildEnd>({
@@ -88,12 +95,12 @@ export class RunChildren implements Launcher {
         if (child.failed) return { done: notStarted(child.failed) }
         const memory = fresh ? null : await this.#known(run_id, child.id)
         if (memory?.result) return { done: endOf(memory, memory.result) }
-        if (memory) return this.#resume(memory, stopped)
+        if (memory) return this.#resume(memory, stopped, above)
         if (cancelled) {
           const reason = `cancelled by ${cancelled.by}: ${cancelled.reason}`
           return { done: notStarted(unspent('cancelled', cancelled.by, reason)) }
         }
-        return this.#start(run_id, child, contract)
+        return this.#start(run_id, child, contract, above)
       },
       done: (loop, result) => endOf(loop.memory, result),
     })
@@ -127,11 +134,11 @@ export class RunChildren implements Launcher {
     return foldAgent(await this.parts.store.read({ run_id, agent_id }))
   }
 
-  async #start(run_id: string, child: Child, contract: Contract) {
+  async #start(run_id: string, child: Child, contract: Contract, above: Above) {
     const { store, host } = this.parts
     const model = await this.parts.model(modelName(contract))
     if (!model.ok) return { done: notStarted(unspent('error', 'model', model.message)) }
-    const place = await this.#place(contract, model.model)
+    const place = await this.#place(contract, model.model, above)
     const fault = this.parts.preparation.fault(contract, place)
     if (fault !== null) return { done: notStarted(unspent('policy_violation', 'contract', fault)) }
     const { id: agent_id, step_idx, task } = child
@@ -149,7 +156,7 @@ export class RunChildren implements Launcher {
     return { lease, loop: await this.#loop(lease, foldAgent(written.events) as AgentMemory, place) }
   }
 
-  async #resume(memory: AgentMemory, stopped: AbortSignal) {
+  async #resume(memory: AgentMemory, stopped: AbortSignal, above: Above) {
     const { engine, preparation, host } = this.parts
     const { run_id, agent_id, contract } = memory
     const model = await this.parts.model(modelName(contract))
@@ -164,7 +171,7 @@ export class RunChildren implements Launcher {
     // What the log says now: its last owner may have written until a moment ago.
     const latest = (await this.#known(run_id, agent_id)) as AgentMemory
     if (latest.result) return { done: endOf(latest, latest.result) }
-    const place = await this.#place(contract, model.model)
+    const place = await this.#place(contract, model.model, above)
     const loop = await this.#loop(lease, latest, place)
     loop.recordResumed({ ...lease, sandbox: await preparation.sandbox(), notes: [] })
     // The machine may be another than the one that the contract was made on.
@@ -173,11 +180,12 @@ export class RunChildren implements Launcher {
     return { lease, loop }
   }
 
-  #place(contract: Contract, model: Model): Promise<AgentPlace> {
+  #place(contract: Contract, model: Model, above: Above): Promise<AgentPlace> {
     const { person, ...unasked } = this.parts.watching
-    if (this.parts.closing) return this.parts.preparation.closingPlace(model, this)
+    const family = { launcher: this, trees: this.parts.trees, above }
+    if (this.parts.closing) return this.parts.preparation.closingPlace(model, family)
     const asks = person && contract.permissions.can_ask_person
-    return this.parts.preparation.place(model, asks ? { ...unasked, person } : unasked, this)
+    return this.parts.preparation.place(model, asks ? { ...unasked, person } : unasked, family)
   }
 
   async #loop(lease: Lease, memory: AgentMemory, place: AgentPlace): Promise<AgentLoop> {

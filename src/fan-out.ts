@@ -201,6 +201,7 @@ function childResult(run_id: string, child: Child, closed: NonNullable<Child['cl
     ...(child.reused_from ? NOTHING_USED : usedBy(result)),
     files_read: result.files_read,
     files_changed: result.files_changed,
+    receipt: result.receipt ?? null,
     adjustments: (child.contract as Contract | null)?.adjustments ?? [],
     cached_from: child.reused_from,
     error: success ? null : (result.reason ?? close_reason),
@@ -217,7 +218,7 @@ function usedBy({ tool_calls, usage, context_tokens, cost_usd, duration_ms }: Ag
 function refusedResult(run_id: string, outcome: SpawnResult['outcome'], error: string): SpawnResult {
   return {
     ...{ run_id, agent_id: null, success: false, outcome, summary: '', details: '', ...NOTHING_USED },
-    ...{ files_read: [], files_changed: [], adjustments: [], cached_from: null, error },
+    ...{ files_read: [], files_changed: [], receipt: null, adjustments: [], cached_from: null, error },
   }
 }
 

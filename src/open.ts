@@ -72,6 +72,7 @@ function settingsOf(config: ResolvedConfig, origin: (path: string) => Origin): S
     max_attempts: config.retry.max_attempts,
     model_timeout_ms: config.model_timeout_ms,
     max_concurrent,
+    workspace: config.workspace,
     delegation: { ...delegation, profiles: config.profiles },
   }
 }

@@ -5,7 +5,9 @@ import {
   budgetSchema,
   checkSchema,
   DELEGATION_BOUNDS,
+  isolationSchema,
   type LimitName,
+  landSchema,
   MIN_CHILD_TOKENS,
   modeSchema,
   networkSchema,
@@ -86,6 +88,16 @@ const delegationSchema = z.strictObject({
     .optional(),
 })
 
+const workspaceSchema = z.strictObject({
+  isolation: z.enum(['worktree', 'shared']).optional(),
+  setup: z
+    .string()
+    .refine((command) => command.trim() !== '', 'an empty command sets nothing up: give null for none')
+    .nullish(),
+  repair: z.boolean().optional(),
+  land: landSchema.optional(),
+})
+
 const settingsSchema = z.strictObject({
   model: z.strictObject({ name: z.string(), source: z.string() }).optional(),
   mode: modeSchema.optional(),
@@ -105,6 +117,7 @@ const settingsSchema = z.strictObject({
   max_attempts: z.int().min(1).optional(),
   model_timeout_ms: z.number().positive().optional(),
   max_concurrent: z.int().min(1).optional(),
+  workspace: workspaceSchema.optional(),
   delegation: delegationSchema.optional(),
   profiles: z.undefined('there is no such setting: profiles go under delegation.profiles').optional(),
 })
@@ -145,6 +158,7 @@ export const runOptionsSchema = z.strictObject({
       max_depth: z.int().min(0).max(DELEGATION_BOUNDS.max_depth[1]).optional(),
     })
     .optional(),
+  land: landSchema.optional(),
   session_id: z.string().optional(),
   person: z.unknown().optional(),
   onDelta: z.unknown().optional(),
@@ -175,6 +189,7 @@ const spawnTaskSchema = z.strictObject({
   mode: modeSchema.optional(),
   model: z.string().optional(),
   owns: names.optional(),
+  isolation: isolationSchema.optional(),
   checks: z.array(checkSchema).optional(),
   success_criteria: names.optional(),
   inputs: z

@@ -9,6 +9,8 @@ import {
   rootAuthority,
   rootContract,
   unenforceable,
+  WORKSPACE_DEFAULTS,
+  type WorkspaceSettings,
 } from './domain/index.js'
 import { RetinueError } from './errors.js'
 import { FAN_OUT_MODEL, fanOutModel, withFanOut } from './fan-out.js'
@@ -16,7 +18,7 @@ import type { Host, HostFacts, Repository, Workspace } from './host/index.js'
 import type { Model, Models } from './models/index.js'
 import { Prompts } from './prompts.js'
 import type { Reach, Reached } from './reach.js'
-import type { AgentPlace, Launcher, Person } from './runtime/index.js'
+import type { Above, AgentPlace, Launcher, Person } from './runtime/index.js'
 import type { Store } from './store/index.js'
 import {
   builtinToolNames,
@@ -26,6 +28,7 @@ import {
   type ToolLimits,
   type ToolRegistry,
 } from './tools/index.js'
+import type { RunTrees } from './workspaces/index.js'
 
 /** Nobody is there: what would ask is refused. */
 const NOBODY: Person = { permit: async () => null, answer: async () => null }
@@ -43,6 +46,9 @@ export type RunParts = {
   named_secrets: string[]
 }
 
+/** Whose an agent is and whom it has: where its sub-agents come from (null: it has none) and what is above it. */
+export type Family = { launcher: Launcher | null; trees: RunTrees; above: Above | null }
+
 /** Makes what a run starts from: its model, the place its agent works in, its contract and its prompt. */
 export class Preparation {
   readonly #limits: ToolLimits
@@ -50,6 +56,7 @@ export class Preparation {
   #repository: Repository | null = null
   readonly #models = new Map<string, Awaited<ReturnType<Models['resolve']>>>()
   readonly delegation: DelegationSettings
+  readonly worktrees: WorkspaceSettings
   readonly prompts: Prompts
 
   constructor(private readonly parts: RunParts) {
@@ -57,6 +64,7 @@ export class Preparation {
     const { delegation = {} } = parts.settings
     const budget = { ...DELEGATION_DEFAULTS.budget, ...delegation.budget }
     this.delegation = { ...DELEGATION_DEFAULTS, ...delegation, budget }
+    this.worktrees = { ...WORKSPACE_DEFAULTS, ...parts.settings.workspace }
     this.prompts = new Prompts(parts, this.delegation.profiles, this.#limits)
   }
 
@@ -85,20 +93,19 @@ export class Preparation {
     return resolved
   }
 
-  /** `launcher`: where its sub-agents come from; null where it has none. */
-  async place(model: Model, watching: Watching, launcher: Launcher | null): Promise<AgentPlace> {
-    return this.#place(model, watching, launcher, (await this.parts.reach.open()).registry)
+  async place(model: Model, watching: Watching, family: Family): Promise<AgentPlace> {
+    return this.#place(model, watching, family, (await this.parts.reach.open()).registry)
   }
 
   /** For a run that is only going to be closed: no server is started for that. */
-  closingPlace(model: Model, launcher: Launcher): Promise<AgentPlace> {
-    return this.#place(model, {}, launcher, createToolRegistry(builtinTools()))
+  closingPlace(model: Model, family: Family): Promise<AgentPlace> {
+    return this.#place(model, {}, family, createToolRegistry(builtinTools()))
   }
 
   async #place(
     model: Model,
     watching: Watching,
-    launcher: Launcher | null,
+    { launcher, trees, above }: Family,
     registry: ToolRegistry,
   ): Promise<AgentPlace> {
     const { host, store, settings, redactor } = this.parts
@@ -121,6 +128,9 @@ export class Preparation {
       model,
       registry: model.name === FAN_OUT_MODEL ? withFanOut(registry) : registry,
       launcher,
+      trees,
+      above,
+      setup: this.worktrees.setup,
       limits: this.#limits,
       person: watching.person ?? NOBODY,
       max_attempts: settings.max_attempts ?? 5,
@@ -184,6 +194,10 @@ export class Preparation {
     const network = options.network ?? settings.network
     const [repository, { skills, servers }] = await Promise.all([place.repository(), reach.open()])
     const head = await repository?.head()
+    const land = options.land ?? this.worktrees.land
+    if (land === 'commit' && repository === null) {
+      throw new RetinueError('input', 'The result cannot be committed: the folder is in no git repository')
+    }
     const slash = place.model.name.indexOf('/')
     const request = {
       run_id,
@@ -211,6 +225,7 @@ export class Preparation {
       delegation: { ...this.#allowed(options), models: [...this.#childModels(), ...child_models] },
       ...(max_concurrent === undefined ? {} : { max_concurrent }),
       base: head?.ok ? head.commit : null,
+      ...(land === 'changes' ? {} : { land }),
     }
     const authority = rootAuthority(request)
     const stored = await this.prompts.root(run_id, authority, place)

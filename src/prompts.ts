@@ -68,6 +68,7 @@ export class Prompts {
   ): Promise<{ ok: true; stored: StoredPrompt } | { ok: false; message: string }> {
     const { permissions, execution } = contract
     const { budget } = execution
+    const { isolation } = contract.workspace
     const { bootstrap, prompt_file } = await this.#filesFor(contract, place, profile)
     // Files that somebody named are part of what was asked for; the usual ones are there or not.
     const faults = [...(profile?.bootstrap_files ? bootstrap.faults : []), ...prompt_file.faults]
@@ -77,14 +78,14 @@ export class Prompts {
     }
     const date = new Date(this.parts.host.clock.now()).toISOString().slice(0, 10)
     const read = [bootstrap, prompt_file].map(({ files }) => files.map(({ path, digest }) => [path, digest]))
-    const key = JSON.stringify([date, permissions, budget, profile, request.system_prompt, read])
+    const key = JSON.stringify([date, permissions, isolation, budget, profile, request.system_prompt, read])
     const known = this.#ofChildren.get(key)
     if (known) return { ok: true, stored: known }
     const [{ platform }, { skills, servers }] = await Promise.all([this.parts.host.facts(), this.parts.reach.open()])
     const facts = this.#facts(permissions, place, { platform, instructions: bootstrap.files, skills, servers })
     const own = prompt_file.files.map(({ text }) => text)
     const prompts = [...own, profile?.system_prompt ?? '', request.system_prompt ?? '']
-    const prompt = this.parts.redactor.redactAll(childPrompt({ ...facts, budget, prompts }))
+    const prompt = this.parts.redactor.redactAll(childPrompt({ ...facts, isolation, budget, prompts }))
     const stored = store(prompt)
     if (this.#ofChildren.size >= PROMPTS_KEPT) this.#ofChildren.clear()
     this.#ofChildren.set(key, stored)

@@ -1,4 +1,4 @@
-import type { AgentResult, Child } from './domain/index.js'
+import { type AgentResult, type Child, type Receipt, receiptInWords } from './domain/index.js'
 
 /** A sub-agent's report as a file that a person reads. The log has the same and more. */
 export function reportOf(child: Child, result: AgentResult): string {
@@ -10,7 +10,11 @@ export function reportOf(child: Child, result: AgentResult): string {
     `# ${child.title}`,
     `Status: ${outcome}${reason ? ` (${reason})` : ''}`,
     `Sub-agent ${child.id}${agent?.profile_id ? `, profile ${agent.profile_id}` : ''}${model ? `, ${model.provider}/${model.model}` : ''}; ${turns} turns, ${tool_calls} tool calls, ${tokens} tokens, ${cost}, ${(duration_ms / 1000).toFixed(1)} s`,
-    ...child.gates.map(({ what, passed, detail }) => `Check ${passed ? 'passed' : 'failed'}: ${what} (${detail})`),
+    ...child.gates.map(
+      ({ what, passed, detail, after_merge }) =>
+        `Check${after_merge ? ' after the merge' : ''} ${passed ? 'passed' : 'failed'}: ${what} (${detail})`,
+    ),
+    ...(result.receipt ? [receiptLines(result.receipt)] : []),
     `Files changed: ${files_changed.join(', ') || 'none'}`,
     `Files read: ${files_read.join(', ') || 'none'}`,
     '## Task',
@@ -19,4 +23,10 @@ export function reportOf(child: Child, result: AgentResult): string {
     result.text || '(no text)',
     '',
   ].join('\n\n')
+}
+
+function receiptLines(receipt: Receipt): string {
+  return receiptInWords(receipt)
+    .map(([label, text]) => `- ${label}: ${text.replaceAll('\n', '; ')}`)
+    .join('\n')
 }

@@ -3,6 +3,7 @@ import { customAlphabet } from 'nanoid'
 import type {
   FanOut,
   FanOutOptions,
+  KeptTree,
   Retinue,
   RetinueOptions,
   Run,
@@ -37,6 +38,7 @@ import {
   withModels,
 } from './fan-out.js'
 import { createHost, type Host } from './host/index.js'
+import { KeptRuns } from './kept-runs.js'
 import { createModels, type Models, recordScript } from './models/index.js'
 import {
   checkOptions,
@@ -56,6 +58,7 @@ import { RunReader } from './run-reader.js'
 import { type AgentLoop, type Replay, replayRun } from './runtime/index.js'
 import { findSecrets } from './secrets.js'
 import { openSqliteStore, type Store } from './store/index.js'
+import { commitCheck } from './tools/index.js'
 
 /** Agents at work at once, unless the settings say otherwise. */
 const DEFAULT_CONCURRENT = 8
@@ -126,6 +129,7 @@ class LocalRetinue implements Retinue {
   readonly #reach: Reach
   readonly #redactor: Redactor
   readonly #settings: Settings
+  readonly #kept: KeptRuns
 
   constructor(parts: RunParts) {
     const { cwd, host, store, models, reach, redactor, settings } = parts
@@ -138,6 +142,8 @@ class LocalRetinue implements Retinue {
     this.#engine = new LocalEngine(store, host.clock, host.identity, settings.max_concurrent ?? DEFAULT_CONCURRENT)
     this.#preparation = new Preparation(parts)
     this.#reader = new RunReader(store, this.#engine)
+    const check = commitCheck(redactor, () => true)
+    this.#kept = new KeptRuns({ host, cwd, reader: this.#reader, check })
     this.#driver = new RunDriver({
       ...{ cwd, host, store, reach, redactor, reader: this.#reader, new_id: newId },
       ...{ engine: this.#engine, preparation: this.#preparation },
@@ -272,6 +278,26 @@ class LocalRetinue implements Retinue {
 
   result(run_id: string): Promise<RunResult | null> {
     return this.#reader.result(run_id)
+  }
+
+  diff(run_id: string, options?: { stat?: boolean }): Promise<string> {
+    return this.#kept.diff(run_id, options)
+  }
+
+  apply(run_id: string, options?: { commit?: boolean }): Promise<{ paths: string[]; commit: string | null }> {
+    return this.#kept.apply(run_id, options)
+  }
+
+  discard(run_id: string): Promise<KeptTree[]> {
+    return this.#kept.discard(run_id)
+  }
+
+  worktrees(): Promise<KeptTree[]> {
+    return this.#kept.worktrees()
+  }
+
+  gc(): Promise<{ removed: KeptTree[]; kept: KeptTree[] }> {
+    return this.#kept.gc()
   }
 
   async script(run_id: string): Promise<string> {

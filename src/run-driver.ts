@@ -15,13 +15,15 @@ import { RetinueError } from './errors.js'
 import { isFanOut } from './fan-out.js'
 import type { Host } from './host/index.js'
 import type { Model } from './models/index.js'
-import type { Preparation } from './preparation.js'
+import type { Family, Preparation } from './preparation.js'
 import type { Reach } from './reach.js'
 import type { Started } from './run-handle.js'
 import { ROOT, type RunReader } from './run-reader.js'
 import { AgentLoop, type AgentPlace, Recorder, trimHistory } from './runtime/index.js'
 import { blobDigest, type Lease, type Store } from './store/index.js'
+import { commitCheck } from './tools/index.js'
 import { VERSION } from './version.js'
+import { RunTrees } from './workspaces/index.js'
 
 /** Of the context, what the history of a session may take at the start of a run. */
 const HISTORY_SHARE = 0.3
@@ -60,7 +62,7 @@ export class RunDriver {
     started: Started,
   ): Promise<RunResult> {
     const session_id = options.session_id ?? this.parts.new_id()
-    const place = await this.parts.preparation.place(model, options, this.#children(session_id, options))
+    const place = await this.parts.preparation.place(model, options, this.#family(run_id, session_id, options))
     const { contract, stored } = await this.parts.preparation.contract(
       run_id,
       { ...options, task: goal },
@@ -126,7 +128,7 @@ export class RunDriver {
     const loaded = await this.parts.reader.root(run_id)
     const { provider, model } = loaded.memory.contract.model
     const { model: resolved } = await this.parts.preparation.chooseModel(`${provider}/${model}`)
-    const place = await this.parts.preparation.place(resolved, watching, this.#children(run.session_id, watching))
+    const place = await this.parts.preparation.place(resolved, watching, this.#family(run_id, run.session_id, watching))
     this.parts.preparation.check(loaded.memory.contract, place)
     const notes = this.parts.preparation.notes(await this.parts.reach.open())
     await this.parts.preparation.prompts.readFiles(run_id, loaded.memory.contract.permissions, place)
@@ -179,7 +181,7 @@ export class RunDriver {
     const done = await this.parts.reader.result(id)
     if (done) return done
     this.#belongsHere(run)
-    const closing = this.#children(run.session_id, {}, async () => ({ ok: true, model: NO_MODEL }))
+    const closing = this.#family(id, run.session_id, {}, async () => ({ ok: true, model: NO_MODEL }))
     const { lease, loop } = await this.#takeOver(id, await this.parts.preparation.closingPlace(NO_MODEL, closing), [])
     loop.cancel(by, reason)
     return this.#work(lease, loop, () => {}, run.session_id)
@@ -210,23 +212,18 @@ export class RunDriver {
     }
   }
 
-  /** Sub-agents of a run, at every depth. `model`: where their models come from. */
-  #children(session_id: string, watching: Watching, model?: Preparation['childModel']): RunChildren {
+  /** Sub-agents of a run, at every depth, and their trees. `model`: where their models come from. */
+  #family(run_id: string, session_id: string, watching: Watching, model?: Preparation['childModel']): Family {
     const { preparation, store, host, cwd, engine, redactor } = this.parts
-    const contracts = new ChildContracts(preparation, store, preparation.delegation, host.clock.now, session_id)
+    const trees = new RunTrees({ host, folder: cwd, run_id, check: commitCheck(redactor, () => true) })
+    const contracts = new ChildContracts(preparation, store, preparation.delegation, host.clock.now, trees, session_id)
     const childModel = model ?? ((name: string) => preparation.childModel(name))
-    return new RunChildren({
-      cwd,
-      host,
-      store,
-      engine,
-      preparation,
-      redactor,
-      contracts,
-      watching,
+    const launcher = new RunChildren({
+      ...{ cwd, host, store, engine, preparation, redactor, contracts, trees, watching },
       model: childModel,
       closing: model !== undefined,
     })
+    return { launcher, trees, above: null }
   }
 
   /** A run goes on in the folder it was started in, and nowhere else. */

@@ -29,6 +29,12 @@ export class RunReader {
     return this.#summary(rows[0])
   }
 
+  /** null: the store has no such run. */
+  async known(run_id: string): Promise<RunSummary | null> {
+    const row = await this.store.run(run_id)
+    return row ? this.#summary(row) : null
+  }
+
   async #summary(row: RunRow): Promise<RunSummary> {
     const known = { ...row, cost_usd: row.unpriced_calls > 0 ? null : row.cost_usd }
     if (row.status === 'closed') return { ...known, status: 'closed' }

@@ -44,10 +44,11 @@ agents:
       calls:
         - spawn_await: { job_ids: "*" }
     - expect: { contains: ["[a1: OK]", "[a2: OK]", "[a3: OK]"] }
-      text: "All three are back. I look at what was changed."
+      text: "All three are back, and what two of them wrote is merged. I look at it."
       calls:
-        - git_diff: {}
-    - expect: { contains: "let i = 0" }
+        - git_log: { limit: 3 }
+        - read_file: { path: src/cart.js }
+    - expect: { contains: ["Document total", "let i = 0"] }
       text: "Mended: the total left out the first item, because its loop began at 1; the test passes now, which was checked. Documented in docs/cart.md. Used by src/checkout.js alone."
   a1:
     - delay_ms: 300

@@ -1,7 +1,8 @@
-import type { Retinue, Run, RunResult, Watching } from '../index.js'
+import { landingInWords, type Retinue, type Run, type RunResult, type Watching } from '../index.js'
 import { EXIT, exitOfResult } from './exit.js'
 import { terminalPerson } from './person.js'
 import { openScriptFile } from './script-file.js'
+import { line } from './style.js'
 import { RunView } from './view.js'
 
 export type DriveOptions = {
@@ -64,7 +65,12 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
     if (options.outputFormat === 'text') {
       if (!streams && result.text !== '') stdout.write(`${result.text}\n`)
       if (!quiet) view.ending(result)
-      else if (result.outcome !== 'completed') stderr.write(`retinue: ${failure(result)}\n`)
+      else {
+        if (result.outcome !== 'completed') stderr.write(`retinue: ${failure(result)}\n`)
+        // Whoever reads the answer alone would look for the files in vain.
+        const kept = result.landing?.state === 'kept' ? landingInWords(result.landing, result.run_id) : []
+        for (const text of kept) stderr.write(`retinue: ${line(text)}\n`)
+      }
     } else {
       stdout.write(`${JSON.stringify({ type: 'result', ...result })}\n`)
     }

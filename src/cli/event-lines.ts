@@ -1,4 +1,12 @@
-import { type Adjustment, type AgentResult, endedAs, ownerInWords, type StoredEvent, summarize } from '../index.js'
+import {
+  type Adjustment,
+  type AgentResult,
+  endedAs,
+  keptInWords,
+  ownerInWords,
+  type StoredEvent,
+  summarize,
+} from '../index.js'
 import { duration, line, type Paint, plural } from './style.js'
 
 type LineOptions = {
@@ -61,6 +69,18 @@ function ownLine(event: StoredEvent, { paint, elsewhere, sub_agent }: LineOption
     case 'run.cancel_requested':
     case 'agent.cancel_requested':
       return `${yellow('!')} ${line(summarize(event))}`
+    case 'agent.workspace_awaited':
+      return `${yellow('○')} ${line(summarize(event))}`
+    case 'agent.worktree_created': {
+      const { included, notes } = event.data
+      const has = included.map(({ path, how }) => `${path} (${how})`)
+      return [
+        dim(`  ${line(summarize(event))}${has.length > 0 ? line(`, with ${has.join(', ')}`) : ''}`),
+        ...notes.map((note) => `${yellow('!')} ${line(note)}`),
+      ].join('\n')
+    }
+    case 'agent.worktree_failed':
+      return `${red('✗')} ${line(summarize(event))}`
     case 'agent.results_delivered':
       return dim(`  ${line(summarize(event))}`)
     default:
@@ -85,16 +105,23 @@ function delegationLine(event: StoredEvent, { cyan, dim, green, red, yellow }: P
       return `${green('✓')} ${sub_agent_id} ${line(title)} ${dim(`· ${whose}`)}`
     }
     case 'agent.gate_checked': {
-      const { sub_agent_id, passed, what, detail, duration_ms } = event.data
+      const { sub_agent_id, passed, what, detail, duration_ms, after_merge } = event.data
+      const check = after_merge ? 'check after the merge' : 'check'
       if (passed)
-        return `${green('✓')} ${sub_agent_id} check passed: ${line(what)} ${dim(`· ${duration(duration_ms)}`)}`
-      return `${red('✗')} ${sub_agent_id} check failed: ${line(what)}: ${line(firstLine(detail))}`
+        return `${green('✓')} ${sub_agent_id} ${check} passed: ${line(what)} ${dim(`· ${duration(duration_ms)}`)}`
+      return `${red('✗')} ${sub_agent_id} ${check} failed: ${line(what)}: ${line(firstLine(detail))}`
     }
+    case 'agent.worktree_merged':
+      return `${green('✓')} ${line(summarize(event))}`
+    case 'agent.merge_taken_back':
+      return `${red('✗')} ${event.data.sub_agent_id} merge taken back: ${line(firstLine(event.data.reason))}`
     case 'agent.subagent_closed': {
       const { sub_agent_id, final_status, result } = event.data
       const ended = endedAs(final_status, result.outcome)
       const mark = { completed: green('✓'), incomplete: yellow('!'), failed: red('✗') }[ended]
-      return `${mark} ${sub_agent_id} ${ended}${why(result, ended)} ${dim(`· ${spent(result)}`)}`
+      const { kept = null } = result.receipt ?? {}
+      const closed = `${mark} ${sub_agent_id} ${ended}${why(result, ended)} ${dim(`· ${spent(result)}`)}`
+      return kept === null ? closed : `${closed}\n${yellow('!')} ${sub_agent_id} ${line(keptInWords(kept.branch))}`
     }
     default:
       return undefined

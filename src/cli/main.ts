@@ -34,6 +34,10 @@ function withContract(command: Command): Command {
     )
     .option('--no-delegation', 'no sub-agents')
     .addOption(
+      new Option('--commit', 'commit what sub-agents wrote, instead of leaving it uncommitted').conflicts('land'),
+    )
+    .option('--no-land', 'leave what sub-agents wrote on a branch; retinue apply brings it into the folder')
+    .addOption(
       new Option('--network <reach>', 'who reaches the network: commands too, or only tools').choices([...NETWORKS]),
     )
 }
@@ -102,6 +106,37 @@ export function createProgram(): Command {
     .option('--json', 'the rebuilt requests, one a line')
     .option('--script <file>', 'also write the answers of the model to a script that scripted/<file> plays again')
     .action(guard(async (id: string, options) => (await import('./commands/replay.js')).replay(id, options)))
+
+  withStore(program.command('diff'))
+    .description('what a run changed in worktrees, as git diff writes it')
+    .argument('<run>')
+    .option('--stat', 'only a line for each file')
+    .option('--json', 'as JSON')
+    .action(guard(async (id: string, options) => (await import('./commands/diff.js')).diff(id, options)))
+
+  withStore(program.command('apply'))
+    .description('bring the result of a run that was kept on a branch into the folder, all of it or nothing')
+    .argument('<run>')
+    .option('--commit', 'and commit it; without, it is left uncommitted')
+    .option('--json', 'as JSON')
+    .action(guard(async (id: string, options) => (await import('./commands/apply.js')).apply(id, options)))
+
+  withStore(program.command('discard'))
+    .description('remove the worktrees and branches of a run, with the work that is nowhere else')
+    .argument('<run>')
+    .option('--yes', 'without asking')
+    .option('--json', 'as JSON')
+    .action(guard(async (id: string, options) => (await import('./commands/discard.js')).discard(id, options)))
+
+  withStore(program.command('worktrees'))
+    .description('list the worktrees and branches of runs, and why each is there')
+    .option('--json', 'one JSON object a line')
+    .action(guard(async (options) => (await import('./commands/worktrees.js')).worktrees(options)))
+
+  withStore(program.command('gc'))
+    .description('remove the worktrees and branches with which nothing would be lost')
+    .option('--json', 'as JSON')
+    .action(guard(async (options) => (await import('./commands/worktrees.js')).gc(options)))
 
   program
     .command('demo')

@@ -32,8 +32,8 @@ export function line(text: string): string {
   return printable(text).replace(/\s*\n\s*/g, ' ⏎ ')
 }
 
-export function plural(value: number, noun: string): string {
-  return `${count(value)} ${noun}${value === 1 ? '' : 's'}`
+export function plural(value: number, noun: string, nouns = `${noun}s`): string {
+  return `${count(value)} ${value === 1 ? noun : nouns}`
 }
 
 export function count(value: number): string {

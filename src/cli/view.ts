@@ -2,13 +2,14 @@ import {
   type Delta,
   emptyTree,
   growTree,
+  landingInWords,
   type RunResult,
   type StoredEvent,
   totalsOf,
   waitsForPerson,
 } from '../index.js'
 import { eventLine } from './event-lines.js'
-import { cost, duration, type Paint, paintFor, plural, printable } from './style.js'
+import { cost, duration, line, type Paint, paintFor, plural, printable } from './style.js'
 import { treeLines } from './tree/lines.js'
 import { LiveScreen, type Screen, type Size } from './tree/screen.js'
 
@@ -164,6 +165,9 @@ export class RunView {
     ]
     this.line(`${colour(bold(outcome))} ${dim(`· ${figures.join(' · ')} · retinue show ${result.run_id}`)}`)
     if (result.reason) this.line(`  ${printable(result.reason)}`)
+    const [landed, then] = result.landing ? landingInWords(result.landing, result.run_id) : []
+    if (landed !== undefined) this.line(`  ${line(landed)}`)
+    if (then !== undefined) this.line(`  ${bold(line(then))}`)
   }
 
   #words(said: string): void {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { CommandPart } from './commands.js'
+import { MAX_GLOB } from './glob-fault.js'
 import { matchesAny } from './globs.js'
 import { type Mode, modeSchema, narrowerMode, widerMode } from './modes.js'
 import { isProtected, isRecord } from './protected.js'
@@ -14,8 +15,7 @@ import {
   type Subject,
 } from './rules.js'
 
-/** A bound that keeps matching cheap, and that no honest pattern comes near. */
-const globSchema = z.string().max(500)
+const globSchema = z.string().max(MAX_GLOB)
 
 /** Narrowest first. `tools`: the tools that are there for it reach the network, commands do not. */
 export const NETWORKS = ['none', 'tools', 'all'] as const

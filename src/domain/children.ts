@@ -17,9 +17,18 @@ export type Child = {
   contract: Contract | null
   task: string
   cache_key: string | null
+  /** The sub-agent whose merge conflict it resolves. */
+  repairs: string | null
   /** Known to the parent before it is closed only where the sub-agent never started. */
   failed: AgentResult | null
+  /** Where its own tree begins. null: it has not written. */
+  base: string | null
+  /** The commit that its work was found to be when it had ended. */
+  taken: string | null
   gates: EventData<'agent.gate_checked'>[]
+  /** A merge of its work into its parent's tree that is under way. */
+  merging: Pick<EventData<'agent.merge_started'>, 'before' | 'after' | 'kind'> | null
+  merged: Pick<EventData<'agent.worktree_merged'>, 'before' | 'after' | 'kind' | 'files'> | null
   closed: Pick<EventData<'agent.subagent_closed'>, 'final_status' | 'close_reason' | 'result'> | null
   reused_from: { run_id: string; agent_id: string } | null
   /** Whether the parent's model has been told the result. */
@@ -36,8 +45,13 @@ type ChildEvent = Extract<
       | 'agent.subagent_created'
       | 'agent.subagent_reused'
       | 'agent.subagent_failed'
+      | 'agent.subagent_admitted'
+      | 'agent.work_taken'
       | 'agent.gate_started'
       | 'agent.gate_checked'
+      | 'agent.merge_started'
+      | 'agent.merge_taken_back'
+      | 'agent.worktree_merged'
       | 'agent.subagent_closed'
   }
 >
@@ -62,9 +76,32 @@ export function withChildren<M extends Family>(memory: M, event: ChildEvent): M 
         ...memory,
         children: changed(memory, event, (child) => ({ ...child, gates: [...child.gates, event.data] })),
       }
+    case 'agent.subagent_admitted':
+      return { ...memory, children: changed(memory, event, (child) => ({ ...child, base: event.data.base })) }
+    case 'agent.work_taken':
+      return { ...memory, children: changed(memory, event, (child) => ({ ...child, taken: event.data.commit })) }
+    case 'agent.merge_started': {
+      const { before, after, kind } = event.data
+      return {
+        ...memory,
+        children: changed(memory, event, (child) => ({ ...child, merging: { before, after, kind } })),
+      }
+    }
+    case 'agent.merge_taken_back':
+      return { ...memory, children: changed(memory, event, takenBack) }
+    case 'agent.worktree_merged': {
+      const { before, after, kind, files } = event.data
+      const merged = { before, after, kind, files }
+      return { ...memory, children: changed(memory, event, (child) => ({ ...child, merging: null, merged })) }
+    }
     case 'agent.subagent_closed':
       return closed(memory, event)
   }
+}
+
+/** What was found on the merged tree was about a tree that is no more. */
+function takenBack(child: Child): Child {
+  return { ...child, merging: null, gates: child.gates.filter(({ after_merge }) => !after_merge) }
 }
 
 /** The children with the results of these marked as handed over. */
@@ -75,10 +112,12 @@ export function told(children: Child[], ids: readonly string[]): Child[] {
 }
 
 function created({ sub_agent_id, ...data }: EventData<'agent.subagent_created'>): Child {
-  const { step_idx, call_id, index, contract, task, cache_key } = data
+  const { step_idx, call_id, index, contract, task, cache_key, repairs = null } = data
   return {
-    ...{ id: sub_agent_id, step_idx, call_id, index, title: contract.step.title, contract, task, cache_key },
-    ...{ failed: null, gates: [], closed: null, reused_from: null, delivered: false },
+    ...{ id: sub_agent_id, step_idx, call_id, index, title: contract.step.title, contract, task, cache_key, repairs },
+    ...{ failed: null, base: null, taken: null, gates: [], merging: null, merged: null },
+    // What it comes to is part of the result of the one that it repairs.
+    ...{ closed: null, reused_from: null, delivered: repairs !== null },
   }
 }
 
@@ -86,8 +125,17 @@ function reused({ sub_agent_id, ...data }: EventData<'agent.subagent_reused'>): 
   const { step_idx, call_id, index, title, cache_key, from, result } = data
   const close_reason = `the same was done by ${from.agent_id} of run ${from.run_id}`
   return {
-    ...{ id: sub_agent_id, step_idx, call_id, index, title, contract: null, task: '', cache_key },
-    ...{ failed: null, gates: [], reused_from: from, delivered: false },
+    ...{ id: sub_agent_id, step_idx, call_id, index, title, contract: null, task: '', cache_key, repairs: null },
+    ...{
+      failed: null,
+      base: null,
+      taken: null,
+      gates: [],
+      merging: null,
+      merged: null,
+      reused_from: from,
+      delivered: false,
+    },
     closed: { final_status: 'completed', close_reason, result },
   }
 }

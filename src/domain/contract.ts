@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { authoritySchema } from './authority.js'
 import { budgetFaults, budgetSchema } from './budget.js'
+import { globFault } from './glob-fault.js'
 import { narrowerMode } from './modes.js'
 import { outcomeSchema } from './outcome.js'
+import { isolationSchema } from './workspace.js'
 
 /** One clamp or refusal made while a contract was derived. */
 export const adjustmentSchema = z.strictObject({
@@ -13,11 +15,29 @@ export const adjustmentSchema = z.strictObject({
 })
 export type Adjustment = z.infer<typeof adjustmentSchema>
 
+function globsIn(where: string) {
+  const glob = z.string().superRefine((text, context) => {
+    const message = globFault(text, where)
+    if (message !== null) context.addIssue({ code: 'custom', message })
+  })
+  return z.array(glob)
+}
+
 /** A gate: what code checks before a sub-agent counts as completed. */
 export const checkSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('command'), command: z.string().min(1) }),
   /** JSON schema that the answer, read as JSON, must fit. */
   z.strictObject({ kind: z.literal('schema'), schema: z.record(z.string(), z.json()) }),
+  /** Files that must be there afterwards, each glob with at least one, and what must not have been changed. */
+  z
+    .strictObject({
+      kind: z.literal('paths'),
+      exist: globsIn('exist').optional(),
+      unchanged: globsIn('unchanged').optional(),
+    })
+    .refine(({ exist = [], unchanged = [] }) => exist.length + unchanged.length > 0, {
+      message: 'a check of paths says what must exist or be unchanged: give at least one path',
+    }),
 ])
 export type Check = z.infer<typeof checkSchema>
 
@@ -68,10 +88,12 @@ export const contractSchema = z
       budget: budgetSchema,
     }),
     workspace: z.strictObject({
-      isolation: z.enum(['worktree', 'shared', 'read_only']),
+      isolation: isolationSchema,
       /** The commit the agent started from, null outside git. */
       base: z.string().nullable(),
       owns: z.array(z.string()),
+      /** How the result of a run reaches the person's folder. Absent: as changes. */
+      land: z.enum(['changes', 'commit', 'branch']).optional(),
     }),
     outputs: z.strictObject({
       report_format: z.literal('markdown'),

@@ -14,6 +14,7 @@ export const CORRUPTIONS = [
   'child_unknown',
   'child_closed_twice',
   'budget_overdrawn',
+  'tree_repeated',
   'illegal_transition',
   'unknown_event',
   'bad_payload',

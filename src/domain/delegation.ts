@@ -3,6 +3,7 @@ import type { Check } from './contract.js'
 import type { Mode } from './modes.js'
 import type { Outcome } from './outcome.js'
 import type { Profile } from './profile.js'
+import type { Isolation } from './workspace.js'
 
 /** What somebody asks a sub-agent for: a model's tool call, a program, a plan. All of it is clamped, none of it widens. */
 export type DelegationRequest = {
@@ -21,6 +22,8 @@ export type DelegationRequest = {
   model?: string
   /** Globs of what it may write. */
   owns?: string[]
+  /** At most. `read_only`: it gets nothing to write with. */
+  isolation?: Isolation
   checks?: Check[]
   success_criteria?: string[]
   /** Results of earlier sub-agents that it is given. */

@@ -2,6 +2,7 @@ import { type Authority, intersect, modeUnasked } from './authority.js'
 import type { Adjustment } from './contract.js'
 import { DELEGATION_TOOLS } from './delegation.js'
 import type { Derivation } from './derive.js'
+import { WRITING_TOOLS, wishToRead } from './derive-workspace.js'
 import { matchesAny } from './globs.js'
 import { MODES, type Mode, narrowerMode } from './modes.js'
 import { matchesName } from './rules.js'
@@ -23,6 +24,7 @@ export function childMode({ parent, profile, request }: Derivation): { mode: Mod
 /** What a sub-agent may do: never more than its parent, its profile and the request, whichever says least. */
 export function childAuthority(derivation: Derivation, mode: Mode, can_spawn_children: boolean): ChildAuthority {
   const { parent, request, settings } = derivation
+  const reads = wishToRead(derivation)
   const above = parent.contract.permissions
   const can_ask_person = above.can_ask_person && settings.ask_person
   const skills = namesOf(derivation, 'skills', above.allowed_skills)
@@ -35,7 +37,7 @@ export function childAuthority(derivation: Derivation, mode: Mode, can_spawn_chi
     allowed_tools: derivation.known_tools.filter((tool) => withheld(tool) === null && isWished(tool)),
     allowed_skills: skills.names,
     allowed_mcp_servers: servers.names,
-    ...(request.owns ? { write_paths: [request.owns] } : {}),
+    ...(reads !== null ? { write_paths: [[]] } : request.owns ? { write_paths: [request.owns] } : {}),
     // In its parent's mode it keeps the parent's rules as they are: another layer would take the allowing ones away.
     ...(mode === above.mode ? {} : { rules: [{ mode, rules: [] }] }),
     can_ask_person,
@@ -45,7 +47,7 @@ export function childAuthority(derivation: Derivation, mode: Mode, can_spawn_chi
   // Nothing widens, by construction. `unasked` is no part of that: it says what its parent's own mode answers for.
   const authority: Authority = { ...intersect(above, asked), unasked: modeUnasked(above) }
   const tools = toolWishes(derivation, authority.allowed_tools, withheld)
-  const owns = ownWishes(request.owns ?? [], above.write_paths)
+  const owns = reads === null ? ownWishes(request.owns ?? [], above.write_paths) : unowned(request.owns ?? [], reads)
   return { authority, adjustments: [...tools, ...skills.adjustments, ...servers.adjustments, ...owns] }
 }
 
@@ -57,28 +59,21 @@ export function unknownTools({ profile, known_tools, nameable_tools = [] }: Deri
   return (profile?.profile.tools ?? []).filter((tool) => !isNameable(tool))
 }
 
-/** Why a glob cannot say what a sub-agent owns, or null. */
-export function ownsFault(glob: string): string | null {
-  if (glob.trim() === '') return 'an empty path in owns names nothing: write . for the whole workspace'
-  if (glob.startsWith('!')) return `"${glob}" in owns negates: list what it may write instead`
-  if (glob.includes('\\')) return `"${glob}" in owns has a backslash: write folders with /`
-  if (/^(?:\/|~|[a-zA-Z]:)/.test(glob)) return `"${glob}" in owns is not relative to the workspace`
-  if (glob.split(/[/{},]/).includes('..')) return `"${glob}" in owns leaves the workspace: .. is not allowed`
-  return null
-}
-
 type Withheld = (tool: string) => string | null
 
 /** Why a sub-agent does not get a tool that there is, whatever the request says. */
 function whyWithheld(
-  { parent, profile }: Derivation,
+  derivation: Derivation,
   child: { can_ask_person: boolean; can_spawn_children: boolean; servers: readonly string[] },
 ): Withheld {
+  const { parent, profile } = derivation
+  const reads = wishToRead(derivation)
   const above = parent.contract.permissions
   const taken = above.allowed_mcp_servers.filter((server) => !child.servers.includes(server))
   return (tool) => {
     if (!above.allowed_tools.includes(tool)) return 'its parent may not use it'
     if (!matchesSome(profile?.profile.tools, tool)) return `the profile ${profile?.name} does not name it`
+    if (reads !== null && WRITING_TOOLS.includes(tool)) return reads
     if (taken.some((server) => tool.startsWith(`mcp__${server}__`)))
       return `the profile ${profile?.name} does not name its MCP server`
     if (DELEGATION_TOOLS.includes(tool) && !child.can_spawn_children) return 'it may not have sub-agents'
@@ -141,6 +136,11 @@ function ownWishes(globs: readonly string[], layers: readonly string[][]): Adjus
     const given = layer.length === 0 ? 'none' : `what of it is in ${within}`
     return [{ field: 'permissions.write_paths', asked, given, reason: `its parent may write ${within}` }]
   })
+}
+
+/** Globs for a sub-agent that is to read only. */
+function unowned(globs: readonly string[], reason: string): Adjustment[] {
+  return globs.map((asked) => ({ field: 'permissions.write_paths', asked, given: 'none', reason }))
 }
 
 /** An absent list takes everything. */

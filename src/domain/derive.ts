@@ -2,12 +2,15 @@ import { depthExceeded } from './authority.js'
 import { MIN_WALL_MS } from './budget.js'
 import { type Adjustment, type Contract, contractSchema } from './contract.js'
 import type { DelegationRequest, DelegationSettings } from './delegation.js'
-import { childAuthority, childMode, ownsFault, unknownTools } from './derive-authority.js'
+import { childAuthority, childMode, unknownTools } from './derive-authority.js'
 import { childBudget } from './derive-budget.js'
 import { allowedModels, givable, nameOf } from './derive-model.js'
+import { childIsolation, mayWrite } from './derive-workspace.js'
+import { globFault } from './glob-fault.js'
 import type { Mode } from './modes.js'
 import type { Profile } from './profile.js'
 import { titleOf } from './title.js'
+import type { WorkspaceSettings } from './workspace.js'
 
 /** A sub-agent's parent, as far as a contract depends on it. */
 export type Parent = {
@@ -32,6 +35,8 @@ export type Derivation = {
   profile: NamedProfile | null
   request: DelegationRequest
   settings: DelegationSettings
+  /** Absent: as in `WORKSPACE_DEFAULTS`. */
+  workspace?: WorkspaceSettings
   /** The model that `chooseChildModel` chose, how much it takes, the least that it could do with, and what that costs. */
   model: ModelChoice & { window: number | null; least_tokens?: number; least_usd?: number }
   /** Every tool there is. */
@@ -60,6 +65,8 @@ export function deriveContract(derivation: Derivation): Derived {
   const { budget } = paid
   const can_spawn_children = obstacle === null && budget.sub_agents > 0
   const { authority, adjustments: authorityAdjustments } = childAuthority(derivation, mode, can_spawn_children)
+  const owns = request.owns ?? parent.contract.workspace.owns
+  const place = childIsolation(derivation, mayWrite({ permissions: authority, workspace: { owns } }))
   const timeout = attemptTimeout(derivation, budget.wall_ms)
   const retries = maxRetries(derivation)
 
@@ -103,9 +110,9 @@ export function deriveContract(derivation: Derivation): Derived {
       budget,
     },
     workspace: {
-      isolation: mode === 'plan' ? 'read_only' : 'shared',
+      isolation: place.isolation,
       base: above.workspace.base,
-      owns: request.owns ?? above.workspace.owns,
+      owns,
     },
     outputs: { report_format: 'markdown', report_path_pattern: settings.report_path_pattern },
     adjustments: [
@@ -114,6 +121,7 @@ export function deriveContract(derivation: Derivation): Derived {
       ...delegationAdjustments(profile, can_spawn_children, obstacle),
       ...paid.adjustments,
       ...authorityAdjustments,
+      ...place.adjustments,
       ...timeout.adjustments,
       ...retries.adjustments,
       // Wishes come from models, and a contract is no place for whatever they write.
@@ -138,7 +146,7 @@ function refusalOf(derivation: Derivation): string | null {
   if (unknown.length > 0) {
     return `Not spawned: the profile ${profile?.name} names unknown tools: ${unknown.join(', ')}. Use another profile, or none.`
   }
-  const faults = (request.owns ?? []).map(ownsFault).filter((fault) => fault !== null)
+  const faults = (request.owns ?? []).map((glob) => globFault(glob, 'owns')).filter((fault) => fault !== null)
   if (faults.length > 0) return `Not spawned: ${faults.join('; ')}.`
   // The choice comes from outside, so it is not taken on trust.
   if (!givable(parent.contract).includes(nameOf(model))) {

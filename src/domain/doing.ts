@@ -10,19 +10,25 @@ export type Doing =
   | { kind: 'using_tool'; tool: string; summary: string; since: number; others: number }
   | { kind: 'asking_model'; purpose: Purpose; attempt: number; since: number }
   | { kind: 'retrying'; code: ModelFault; not_before: number | null }
+  | { kind: 'waiting_to_write'; behind: readonly string[] }
   | { kind: 'waiting_for_merge' }
-  | { kind: 'being_checked'; what: string }
+  | { kind: 'being_merged' }
+  | { kind: 'being_checked'; what: string; after_merge: boolean }
+  | { kind: 'landing' }
   | { kind: 'thinking' }
   | { kind: 'ended' }
 
 export function doingOf(agent: TreeAgent): Doing {
   if (agent.state === 'created') return { kind: 'waiting_for_slot' }
-  if (agent.gate !== null) return { kind: 'being_checked', what: agent.gate }
+  if (agent.gate !== null) return { kind: 'being_checked', ...agent.gate }
+  if (agent.merging) return { kind: 'being_merged' }
   if (agent.state === 'waiting_for_merge') return { kind: 'waiting_for_merge' }
   if (agent.state !== 'running') return { kind: 'ended' }
+  if (agent.landing) return { kind: 'landing' }
   const calls = [...agent.calls.values()]
   const asked = calls.find((call) => call.waits_for === 'person')
   if (asked) return { kind: 'waiting_for_person', tool: asked.tool, summary: asked.summary, since: asked.since }
+  if (agent.behind !== null) return { kind: 'waiting_to_write', behind: agent.behind }
   const used = calls.filter((call) => call.waits_for === 'tool')
   const [first] = used
   if (first) {
@@ -59,7 +65,7 @@ function awaited(agent: TreeAgent): string[] {
 /** Time at work so far. */
 export function timeAtWork(agent: TreeAgent, now: number): number {
   if (agent.started_at === null) return 0
-  const busy = agent.ended_at === null && !waitsForPerson(agent)
+  const busy = agent.ended_at === null && agent.behind === null && !waitsForPerson(agent)
   return agent.active_ms + (busy ? Math.max(0, now - agent.seen_at) : 0)
 }
 

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { accessSchema, effectSchema } from './authority.js'
 import { contractSchema } from './contract.js'
-import { endedAs, ownerInWords, sourceInWords } from './in-words.js'
+import { endedAs, ownerInWords, shortCommit, sourceInWords, turnInWords } from './in-words.js'
 import { finishReasonSchema, partSchema, usageSchema } from './messages.js'
 import { outcomeSchema } from './outcome.js'
+import { fileChangeSchema, landingSchema, mergeKindSchema } from './receipt.js'
 import { resultSchema } from './result.js'
 import { decisionSchema, formatRule, ruleSchema } from './rules.js'
 
@@ -57,7 +58,16 @@ export type Witness = z.infer<typeof witnessSchema>
 const subAgent = { sub_agent_id: z.string(), step_idx: z.int().min(0) }
 
 /** Which of a sub-agent's gates, and what it looks at. */
-const gate = { gate: z.int().min(0), kind: z.enum(['command', 'schema']), what: z.string() }
+const gate = {
+  gate: z.int().min(0),
+  kind: z.enum(['command', 'schema', 'paths']),
+  what: z.string(),
+  /** On what its parent has with its work merged in. Absent: on its own work. */
+  after_merge: z.literal(true).optional(),
+}
+
+/** From which commit of the parent's tree to which. */
+const merge = { before: z.string(), after: z.string(), kind: mergeKindSchema }
 
 export const DEFINITIONS = [
   define(
@@ -274,6 +284,8 @@ export const DEFINITIONS = [
       task: z.string(),
       /** Under which its result may be used again in this session. null: not at all. */
       cache_key: z.string().nullable(),
+      /** The sub-agent whose merge conflict it resolves. Absent: it has a task of its own. */
+      repairs: z.string().optional(),
     }),
     ({ sub_agent_id, contract }) => {
       const { model, agent, permissions, step, adjustments } = contract
@@ -322,9 +334,77 @@ export const DEFINITIONS = [
     (d) => `${d.sub_agent_id} failed, ${d.result.outcome}: ${oneLine(d.result.reason ?? '')}`,
   ),
   define(
+    'agent.subagent_admitted',
+    z.strictObject({
+      ...subAgent,
+      /** The commit of its parent's tree that its own begins with. */
+      base: z.string(),
+      /** Earlier sub-agents that may write the same files, and were closed first. */
+      after: z.array(z.string()),
+    }),
+    (d) =>
+      `${d.sub_agent_id} may write, from ${shortCommit(d.base)}${d.after.length > 0 ? `, now that ${d.after.join(', ')} closed` : ''}`,
+  ),
+  define(
+    'agent.workspace_awaited',
+    z.strictObject({
+      /** Earlier sub-agents of its parent that may write the same files and are not closed. */
+      behind: z.array(z.string()).min(1),
+    }),
+    (d) => `${turnInWords(d.behind)}: what they own may overlap`,
+  ),
+  define(
+    'agent.worktree_created',
+    z.strictObject({
+      branch: z.string(),
+      /** Relative to the folder of the run. */
+      path: z.string(),
+      base: z.string(),
+      /** What of the person's ignored files it has. */
+      included: z.array(z.strictObject({ path: z.string(), how: z.enum(['linked', 'copied']) })),
+      /** What it has less of than somebody might expect. */
+      notes: z.array(z.string()),
+    }),
+    (d) => `works in ${d.path} from here on, on ${d.branch} from ${shortCommit(d.base)}`,
+  ),
+  define(
+    'agent.worktree_failed',
+    z.strictObject({ message: z.string() }),
+    (d) => `no worktree to write in: ${oneLine(d.message)}`,
+  ),
+  define(
+    'agent.work_taken',
+    z.strictObject({ ...subAgent, commit: z.string(), files: z.array(fileChangeSchema) }),
+    (d) =>
+      `work of ${d.sub_agent_id} is ${shortCommit(d.commit)}, ${d.files.length} ${d.files.length === 1 ? 'file' : 'files'}`,
+  ),
+  define(
+    'agent.merge_started',
+    z.strictObject({ ...subAgent, ...merge }),
+    (d) => `merges ${d.sub_agent_id}: ${shortCommit(d.before)} to ${shortCommit(d.after)}`,
+  ),
+  define(
+    'agent.merge_taken_back',
+    z.strictObject({ ...subAgent, before: z.string(), after: z.string(), reason: z.string() }),
+    (d) => `merge of ${d.sub_agent_id} taken back: ${oneLine(d.reason)}`,
+  ),
+  define(
+    'agent.worktree_merged',
+    z.strictObject({ ...subAgent, ...merge, files: z.array(fileChangeSchema) }),
+    (d) =>
+      `${d.sub_agent_id} merged${d.kind === 'fast_forward' ? ' by fast-forward' : ''}, ${d.files.length} ${d.files.length === 1 ? 'file' : 'files'}`,
+  ),
+  define(
+    'run.landing',
+    z.strictObject({ base: z.string(), commit: z.string(), into: z.enum(['changes', 'commit']) }),
+    (d) => `brings ${shortCommit(d.commit)} into the folder`,
+  ),
+  define('run.landed', landingSchema, (d) => `${d.files.length} files brought into the folder`),
+  define('run.kept', landingSchema, (d) => `kept on ${d.branch}: ${oneLine(d.reason ?? '')}`),
+  define(
     'agent.gate_started',
     z.strictObject({ ...subAgent, ...gate }),
-    (d) => `checks ${d.sub_agent_id}: ${oneLine(d.what)}`,
+    (d) => `checks ${d.sub_agent_id}${d.after_merge ? ' after the merge' : ''}: ${oneLine(d.what)}`,
   ),
   define(
     'agent.gate_checked',
@@ -338,7 +418,8 @@ export const DEFINITIONS = [
       output: z.strictObject({ digest, bytes: z.int() }).nullable(),
       duration_ms: z.int(),
     }),
-    (d) => `check of ${d.sub_agent_id} ${d.passed ? 'passed' : 'failed'}: ${oneLine(d.what)}`,
+    (d) =>
+      `check of ${d.sub_agent_id}${d.after_merge ? ' after the merge' : ''} ${d.passed ? 'passed' : 'failed'}: ${oneLine(d.what)}`,
   ),
   define(
     'agent.subagent_closed',

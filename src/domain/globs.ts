@@ -9,7 +9,7 @@
  * a pattern made for it. Here every character of the path is looked at once for each place in the pattern.
  */
 export function matchesGlob(pattern: string, path: string): boolean {
-  return matches(machineFor(pattern, PATHS, compilePath), path)
+  return matches(pathMachine(pattern), path)
 }
 
 export function matchesAny(patterns: readonly string[], path: string): boolean {
@@ -21,8 +21,16 @@ export function matchesWord(pattern: string, word: string): boolean {
   return matches(machineFor(pattern, WORDS, compileWord), word)
 }
 
-/** A place in a pattern: what it takes and where that leads. `loops`: it may take more of the same before going on. */
-type Place =
+/** The first place of a glob. Machines are about as large as their patterns are long. */
+export function pathMachine(pattern: string): Place {
+  return machineFor(pattern, PATHS, compilePath)
+}
+
+/**
+ * A place in a pattern: what it takes and where that leads. `loops`: it may take any number of the same, none as well,
+ * before going on.
+ */
+export type Place =
   | { kind: 'char'; char: string; next: Place }
   | { kind: 'any'; slash: boolean; loops: boolean; next: Place }
   | { kind: 'fork'; ways: Place[] }

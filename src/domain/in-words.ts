@@ -1,6 +1,7 @@
 import type { Contract } from './contract.js'
 import { endState } from './lifecycle.js'
 import type { Outcome } from './outcome.js'
+import type { Landing, Receipt } from './receipt.js'
 
 /** How a sub-agent ended, for whoever looks: a budget that ran out is no failure where something came of it. */
 export function endedAs(final_status: 'completed' | 'failed', outcome: Outcome): 'completed' | 'incomplete' | 'failed' {
@@ -22,4 +23,89 @@ export function ownerInWords(owner: string): string {
 /** Who chose the model of an agent. */
 export function sourceInWords(source: Contract['model']['source']): string {
   return source === 'inherited' ? 'inherited from its parent' : `chosen by ${source}`
+}
+
+/** So many names are said before the rest is counted. */
+const NAMES = 3
+
+/** Names of agents in a sentence. */
+export function namesInWords(ids: readonly string[]): string {
+  if (ids.length > NAMES + 1) return `${ids.slice(0, NAMES).join(', ')} and ${ids.length - NAMES} more`
+  return ids.length < 2 ? ids.join('') : `${ids.slice(0, -1).join(', ')} and ${ids.at(-1)}`
+}
+
+/** What keeps a sub-agent from writing: the files of two that write at once never overlap. */
+export function turnInWords(behind: readonly string[]): string {
+  return `waits to write until ${namesInWords(behind)} closed`
+}
+
+/** What its parent is doing with the work of a sub-agent. */
+export function checkInWords(after_merge: boolean, what: string): string {
+  return `${after_merge ? 'is checked after the merge' : 'is checked'}: ${what}`
+}
+
+export const MERGING = 'is merged'
+
+export function keptInWords(branch: string): string {
+  return `kept on ${branch}`
+}
+
+/** A commit as people write it. */
+export function shortCommit(commit: string): string {
+  return commit.slice(0, 10)
+}
+
+/** So many paths are said in one line. */
+const PATHS = 8
+
+/** How the result of a run reached the folder, or where it is instead and the one command that brings it in. */
+export function landingInWords({ state, files, landed_commit, branch, reason }: Landing, run_id: string): string[] {
+  if (files.length === 0) {
+    // What was changed is not known, because it could not be committed.
+    const lost = `nothing was brought into the folder: ${reason}`
+    return state === 'landed' || reason === null ? [] : [lost, 'see what there is with: retinue worktrees']
+  }
+  const what = files.length === 1 ? '1 file' : `${files.length} files`
+  if (state === 'kept') {
+    const kept = `${what} ${branch === null ? 'kept' : keptInWords(branch)}, not in the folder`
+    return [
+      `${kept}${reason === null ? '' : `: ${reason}`}`,
+      `bring ${files.length === 1 ? 'it' : 'them'} in with: retinue apply ${run_id}`,
+    ]
+  }
+  const paths = files.map(({ path, kind }) => (kind === 'modified' ? path : `${path} (${kind})`))
+  return [broughtInWords(paths, landed_commit, reason)]
+}
+
+/** What `apply` brought into the folder. */
+export function appliedInWords({ paths, commit }: { paths: readonly string[]; commit: string | null }): string {
+  if (paths.length === 0) return 'All of it is in the folder already'
+  return broughtInWords(paths, commit, null)
+}
+
+function broughtInWords(paths: readonly string[], commit: string | null, reason: string | null): string {
+  const what = paths.length === 1 ? '1 file' : `${paths.length} files`
+  const how = commit === null ? 'uncommitted' : `committed as ${shortCommit(commit)}`
+  const more = paths.length > PATHS ? ` and ${paths.length - PATHS} more` : ''
+  const why = reason === null ? '' : ` (${reason})`
+  return `${what} brought into the folder, ${how}${why}: ${paths.slice(0, PATHS).join(', ')}${more}`
+}
+
+/** What became of the work of a sub-agent that wrote, but for its gates: a label and a text of one line or more. */
+export function receiptInWords(receipt: Receipt): [label: string, text: string][] {
+  const { branch, base, commits, files, merged, kept, left_out } = receipt
+  const rows: [string, string | null][] = [
+    ['branch', `${branch}, from ${shortCommit(base)}`],
+    ['commits', commits.map(({ id, title, author }) => `${shortCommit(id)} ${title} (${author})`).join('\n')],
+    ['files', files.map(({ kind, path }) => `${kind} ${path}`).join('\n') || 'none changed'],
+    ['merged', files.length === 0 && merged === null ? null : mergedInWords(receipt)],
+    ['kept', kept === null ? null : `on ${kept.branch}, in ${kept.path}`],
+    ['left out', left_out.length === 0 ? null : `${left_out.join(', ')}: git ignores it, so that no commit has it`],
+  ]
+  return rows.filter((row): row is [string, string] => row[1] !== null && row[1] !== '')
+}
+
+function mergedInWords({ merged }: Receipt): string {
+  if (merged === null) return 'no'
+  return `as ${shortCommit(merged.commit)}${merged.kind === 'fast_forward' ? ', by fast-forward' : ''}`
 }

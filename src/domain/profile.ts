@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { budgetSchema, MIN_WALL_MS } from './budget.js'
 import { modeSchema } from './modes.js'
+import { isolationSchema } from './workspace.js'
 
 /** A name that fits into a list of choices and an attribute as it is. */
 export const PROFILE_NAME = /^[a-z][a-z0-9_-]{0,63}$/
@@ -27,6 +28,8 @@ export const profileSchema = z.strictObject({
   model: z.string().optional(),
   pool: z.string().optional(),
   mode: modeSchema.optional(),
+  /** At most: `read_only` has nothing to write with, `worktree` has a tree of its own, `shared` is in the folder. */
+  isolation: isolationSchema.optional(),
   budget: budgetSchema.partial().optional(),
   attempt_timeout_ms: z.int().optional(),
   max_retries: z.int().min(0).optional(),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { usageSchema } from './messages.js'
 import { outcomeSchema } from './outcome.js'
+import { landingSchema, receiptSchema } from './receipt.js'
 
 /** What an agent's work came to. Status comes first because it is what the reader must not miss. */
 export const resultSchema = z.strictObject({
@@ -23,5 +24,9 @@ export const resultSchema = z.strictObject({
   sub_agents: z.int().optional(),
   /** The size of its last request. Absent: not known. */
   context_tokens: z.int().optional(),
+  /** Of a sub-agent that worked in a worktree of its own. */
+  receipt: receiptSchema.optional(),
+  /** Of a run that worked in a tree of its own. */
+  landing: landingSchema.optional(),
 })
 export type AgentResult = z.infer<typeof resultSchema>

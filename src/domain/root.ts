@@ -3,10 +3,12 @@ import { type Budget, budgetFaults, unknownLimits, withDefaults } from './budget
 import { type Adjustment, type Contract, contractSchema, type ModelSource } from './contract.js'
 import { DELEGATION_TOOLS } from './delegation.js'
 import { canonicalModel, nameOf } from './derive-model.js'
+import { actingTools, ownsNothing } from './derive-workspace.js'
 import { matchesWord } from './globs.js'
 import type { Mode } from './modes.js'
 import type { Rule } from './rules.js'
 import { titleOf } from './title.js'
+import type { Land } from './workspace.js'
 
 /** Limits of a root agent that nobody asked otherwise of. Generous, and there: a run never has none. */
 export const ROOT_BUDGET: Budget = {
@@ -49,6 +51,8 @@ export type RootRequest = {
   /** Of its sub-agents, at work at once. */
   max_concurrent?: number
   can_ask_person: boolean
+  /** How the result reaches the folder. Absent: as changes. */
+  land?: Land
   /** The commit the workspace is at, null outside git. */
   base: string | null
 }
@@ -105,7 +109,12 @@ export function rootContract(request: RootRequest): RootContract {
       ...(request.max_concurrent === undefined ? {} : { max_concurrent: request.max_concurrent }),
       budget,
     },
-    workspace: { isolation: 'shared', base: request.base, owns: ['**'] },
+    workspace: {
+      isolation: 'shared',
+      base: request.base,
+      owns: ['**'],
+      ...(request.land === undefined ? {} : { land: request.land }),
+    },
     outputs: { report_format: 'markdown', report_path_pattern: null },
     adjustments,
   }
@@ -174,11 +183,13 @@ export function unenforceable(contract: Contract, around: { sandboxed: boolean; 
       )
     }
   }
-  // Nothing but plan mode keeps an agent from writing into a folder that it shares.
-  const isKept =
-    workspace.isolation === 'shared' || (workspace.isolation === 'read_only' && permissions.mode === 'plan')
-  const where = workspace.isolation === 'read_only' ? ' outside plan mode' : ''
-  if (!isKept) faults.push(`workspace isolation ${workspace.isolation} is not available${where}`)
+  if (workspace.isolation === 'read_only') {
+    const tools = actsAnyway(contract, around.sandboxed)
+    const remedy = 'use plan mode, take the tools away, or give it nothing to write and a sandbox'
+    if (tools.length > 0) {
+      faults.push(`workspace isolation read_only cannot be enforced on ${tools.join(' and ')}: ${remedy}`)
+    }
+  }
   if (execution.budget.cost_usd !== null && !around.priced) {
     const remedies: Record<string, string> = {
       pool: 'each of its members needs one',
@@ -190,6 +201,17 @@ export function unenforceable(contract: Contract, around: { sandboxed: boolean; 
     )
   }
   return faults
+}
+
+/** The tools by which an agent could write all the same. */
+function actsAnyway(contract: Contract, sandboxed: boolean): string[] {
+  const { permissions } = contract
+  const tools = actingTools(permissions)
+  if (!ownsNothing(contract)) return tools
+  // Paths that are not its own are refused to every tool, and to commands by their fence. Without one a command runs in
+  // dangerous mode, or if a person says so.
+  const isFenced = sandboxed || (permissions.mode !== 'dangerous' && !permissions.can_ask_person)
+  return isFenced ? [] : tools.filter((tool) => RUNNING.includes(tool))
 }
 
 /** Tools that run commands. */

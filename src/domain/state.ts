@@ -15,6 +15,7 @@ import {
   textOf,
   type Usage,
 } from './messages.js'
+import type { Landing } from './receipt.js'
 import type { AgentResult } from './result.js'
 import type { Rule } from './rules.js'
 import { union } from './union.js'
@@ -75,9 +76,15 @@ export type AgentMemory = {
   children: Child[]
   /** How many sub-agents earlier runs of the session had, to number the next one. */
   children_before: number
+  /** The tree of its own that it works in. null: it works where its parent does, the root in the person's folder. */
+  tree: Pick<EventData<'agent.worktree_created'>, 'branch' | 'path' | 'base'> | null
+  /** Why it can have none, although it needs one. */
+  no_tree: string | null
+  /** How its result reaches the person's folder: under way, or done. */
+  landing: { under_way: EventData<'run.landing'> } | { done: Landing } | null
   /** Which attempt at its task this is, and how much time the ones before it took. */
   attempt: { number: number; wall_ms_before: number; text_before: string }
-  /** Questions that a person has not answered yet. */
+  /** What it waits for that is none of its own time: a person's answers, earlier sub-agents that may write the same. */
   questions: number
   exceeded: EventData<'budget.exceeded'> | null
   cancel: EventData<'run.cancel_requested'> | null
@@ -146,6 +153,9 @@ function start(event: Extract<AgentEvent, { type: 'agent.started' | 'agent.subag
     files_changed: [],
     children: [],
     children_before,
+    tree: null,
+    no_tree: null,
+    landing: null,
     attempt: { number: 1, wall_ms_before: 0, text_before: '' },
     questions: 0,
     exceeded: null,
@@ -221,10 +231,29 @@ function apply(memory: AgentMemory, event: Later): AgentMemory {
       return ended(memory, event, event.data.result)
     case 'agent.subagent_created':
     case 'agent.subagent_reused':
+    case 'agent.subagent_admitted':
+    case 'agent.work_taken':
     case 'agent.gate_started':
     case 'agent.gate_checked':
+    case 'agent.merge_started':
+    case 'agent.merge_taken_back':
+    case 'agent.worktree_merged':
     case 'agent.subagent_closed':
       return withChildren(memory, event)
+    case 'agent.workspace_awaited':
+      return { ...memory, questions: memory.questions + 1 }
+    case 'agent.worktree_created': {
+      if (memory.tree) throw corrupt(event, 'tree_repeated', memory.tree.path)
+      const { branch, path, base } = event.data
+      return { ...memory, tree: { branch, path, base }, questions: 0 }
+    }
+    case 'agent.worktree_failed':
+      return { ...memory, no_tree: event.data.message, questions: 0 }
+    case 'run.landing':
+      return { ...memory, landing: { under_way: event.data } }
+    case 'run.landed':
+    case 'run.kept':
+      return { ...memory, landing: { done: event.data } }
     case 'agent.results_delivered': {
       const messages: Message[] = [...memory.messages, { role: 'user', content: event.data.content }]
       return { ...memory, children: told(memory.children, event.data.sub_agent_ids), messages }

@@ -33,7 +33,7 @@ export type TreeAgent = {
   created_at: number
   started_at: number | null
   ended_at: number | null
-  /** Time at work up to `seen_at`, without the time in which its process was gone or a person was waited for. */
+  /** Time at work up to `seen_at`, without that in which its process was gone, or a person or its turn was waited for. */
   active_ms: number
   seen_at: number
   attempt: number
@@ -49,7 +49,17 @@ export type TreeAgent = {
   calls: Map<string, OpenCall>
   retry: { code: ModelFault; not_before: number | null } | null
   /** The gate that its parent is running on it. */
-  gate: string | null
+  gate: { what: string; after_merge: boolean } | null
+  /** The tree of files that is its own. */
+  worktree: { branch: string; path: string; base: string } | null
+  /** Earlier sub-agents that must be closed before it may write. */
+  behind: readonly string[] | null
+  /** Its parent is merging its work. */
+  merging: boolean
+  /** The result of the run is being brought into the folder. Of the root alone. */
+  landing: boolean
+  /** The branch that has work of it that was not integrated. */
+  kept_on: string | null
 }
 
 export type RunTree = {
@@ -106,6 +116,7 @@ function apply(tree: RunTree, agent: TreeAgent, event: StoredEvent): void {
       // What was asked for when the process died may have cost something.
       if (agent.request) spend(tree, agent, { cost_usd: agent.request.estimated_usd })
       agent.request = null
+      agent.behind = null
       return
     case 'model.requested': {
       const { purpose, attempt, estimated_usd } = event.data
@@ -179,6 +190,29 @@ function apply(tree: RunTree, agent: TreeAgent, event: StoredEvent): void {
       end(tree.agents.get(event.data.sub_agent_id), 'failed', event.data.result, event.at)
       return
     }
+    case 'agent.workspace_awaited':
+      agent.behind = event.data.behind
+      return
+    case 'agent.worktree_created': {
+      const { branch, path, base } = event.data
+      agent.behind = null
+      agent.worktree = { branch, path, base }
+      return
+    }
+    case 'agent.worktree_failed':
+      agent.behind = null
+      agent.trouble = { kind: 'failure', text: `no worktree: ${event.data.message}`, at: event.at }
+      return
+    case 'agent.merge_started':
+    case 'agent.worktree_merged':
+    case 'agent.merge_taken_back':
+      merge(tree.agents.get(event.data.sub_agent_id), event)
+      return
+    case 'run.landing':
+    case 'run.landed':
+    case 'run.kept':
+      agent.landing = event.type === 'run.landing'
+      return
     case 'agent.gate_started':
     case 'agent.gate_checked':
       check(tree.agents.get(event.data.sub_agent_id), event)
@@ -186,7 +220,9 @@ function apply(tree: RunTree, agent: TreeAgent, event: StoredEvent): void {
     case 'agent.subagent_closed': {
       const child = tree.agents.get(event.data.sub_agent_id)
       end(child, 'closed', event.data.result, event.at)
-      if (child) child.final_status = event.data.final_status
+      if (!child) return
+      child.final_status = event.data.final_status
+      child.kept_on = event.data.result.receipt?.kept?.branch ?? null
       return
     }
     case 'agent.finished':
@@ -234,6 +270,11 @@ function newAgent(
     calls: new Map(),
     retry: null,
     gate: null,
+    worktree: null,
+    behind: null,
+    merging: false,
+    landing: false,
+    kept_on: null,
   }
 }
 
@@ -278,6 +319,7 @@ function end(agent: TreeAgent | undefined, state: AgentState, result: AgentResul
   agent.reason = result.reason
   agent.ended_at ??= at
   agent.gate = null
+  agent.merging = false
   rest(agent)
 }
 
@@ -285,7 +327,19 @@ function end(agent: TreeAgent | undefined, state: AgentState, result: AgentResul
 function rest(agent: TreeAgent): void {
   agent.request = null
   agent.retry = null
+  agent.behind = null
   agent.calls.clear()
+}
+
+function merge(
+  child: TreeAgent | undefined,
+  event: Extract<StoredEvent, { type: 'agent.merge_started' | 'agent.worktree_merged' | 'agent.merge_taken_back' }>,
+): void {
+  if (!child) return
+  child.merging = event.type === 'agent.merge_started'
+  if (event.type === 'agent.merge_taken_back') {
+    child.trouble = { kind: 'failure', text: `merge taken back: ${event.data.reason}`, at: event.at }
+  }
 }
 
 function check(
@@ -293,7 +347,8 @@ function check(
   event: Extract<StoredEvent, { type: 'agent.gate_started' | 'agent.gate_checked' }>,
 ): void {
   if (!child) return
-  child.gate = event.type === 'agent.gate_started' ? event.data.what : null
+  const { what, after_merge = false } = event.data
+  child.gate = event.type === 'agent.gate_started' ? { what, after_merge } : null
   if (event.type === 'agent.gate_checked' && !event.data.passed) {
     child.trouble = { kind: 'failure', text: `check failed: ${event.data.what}`, at: event.at }
   }
@@ -313,6 +368,7 @@ function passTime(agent: TreeAgent, event: StoredEvent): void {
   const idle =
     event.type === 'agent.resumed' ||
     event.type === 'permission.answered' ||
+    agent.behind !== null ||
     (event.type === 'tool.finished' && agent.calls.get(event.data.call_id)?.waits_for === 'person')
   if (!idle && agent.started_at !== null && agent.ended_at === null) {
     agent.active_ms += Math.max(0, event.at - agent.seen_at)

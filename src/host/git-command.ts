@@ -46,6 +46,17 @@ type GitOptions = {
   answers?: number[]
   /** Output as it comes, all of it, however much that is. */
   onOutput?: (chunk: string) => void
+  /** More than that loses its middle: see `whole`. */
+  max_output?: number
+}
+
+/** Where git works: what it would otherwise look for, and what it must know about every command there. */
+export type GitPlace = {
+  git_dir: string
+  /** Absent: no files are touched. */
+  work_tree?: string
+  env?: Record<string, string>
+  timeout_ms?: number
 }
 
 export type GitRun = { ok: true; stdout: string; exit_code: number; whole: boolean } | Fault<GitFault>
@@ -55,23 +66,25 @@ export class GitCommand {
   constructor(
     private readonly machine: { processes: Processes; programs: OwnPrograms },
     private readonly cwd: string,
-    private readonly repository?: { git_dir: string; work_tree: string },
+    private readonly place?: GitPlace,
   ) {}
 
   async run(args: string[], options: GitOptions = {}): Promise<GitRun> {
-    const where = this.repository
-      ? [`--git-dir=${this.repository.git_dir}`, `--work-tree=${this.repository.work_tree}`]
-      : []
+    const { git_dir, work_tree, env, timeout_ms = TIMEOUT_MS } = this.place ?? {}
+    const where = [
+      ...(git_dir === undefined ? [] : [`--git-dir=${git_dir}`]),
+      ...(work_tree === undefined ? [] : [`--work-tree=${work_tree}`]),
+    ]
     const { processes, programs } = this.machine
     const git = programs.find('git')
     if (git === null) return fault('git_missing', 'git is not installed, or not on the PATH')
     const result = await processes.run({
       command: [git, ...where, ...SETTINGS, ...args],
       cwd: this.cwd,
-      env: { PATH: programs.path(), ...ENVIRONMENT, ...options.env },
+      env: { PATH: programs.path(), ...ENVIRONMENT, ...env, ...options.env },
       stdin: options.stdin ?? '',
-      timeout_ms: TIMEOUT_MS,
-      max_output_bytes: MAX_OUTPUT,
+      timeout_ms,
+      max_output_bytes: options.max_output ?? MAX_OUTPUT,
       ...(options.onOutput ? { onOutput: options.onOutput } : {}),
     })
     const code = result.exit_code
@@ -79,7 +92,7 @@ export class GitCommand {
       return { ok: true, stdout: result.stdout, exit_code: code, whole: result.dropped_bytes === 0 }
     }
     if (result.status === 'aborted') return fault('failed', `git ${args[0]} was stopped`)
-    if (result.status === 'timeout') return fault('failed', `git ${args[0]} took longer than ${TIMEOUT_MS / 1000} s`)
+    if (result.status === 'timeout') return fault('failed', `git ${args[0]} took longer than ${timeout_ms / 1000} s`)
     const said = (result.message ?? result.output.trim()) || `it ended with ${result.exit_code ?? result.signal}`
     return fault('failed', `git ${args[0]}: ${said}`)
   }

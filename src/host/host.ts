@@ -7,9 +7,11 @@ export interface Host {
   readonly identity: Identity
   /** The person's home folder. */
   readonly home: string
-  /** Opens a folder as a workspace. */
-  workspace(root: string): Promise<Workspace>
+  /** Opens a folder as a workspace. `known_as`: another absolute path by which agents name the same files. */
+  workspace(root: string, options?: { known_as?: string }): Promise<Workspace>
   git: Git
+  /** The trees of files that runs in a folder work in, apart from what the person has there. */
+  trees(folder: string): Promise<TreeResult<{ trees: Trees }>>
   /** Text of a file anywhere, for configuration; null when there is none. Bytes that are no UTF-8 become U+FFFD. */
   readText(path: string): Promise<string | null>
   /** Replaces or creates a file anywhere that only the person can read, atomically, with the folders above it. */
@@ -129,6 +131,10 @@ export type Fence = {
   shown?: readonly string[]
   /** Globs of what is never writable, whatever `write_paths` say. */
   read_only?: readonly string[]
+  /** Folders anywhere (absolute and real) that are seen empty, but for `root` and `seen`. */
+  concealed?: readonly string[]
+  /** Files and folders anywhere (absolute and real) that are read-only and seen although they are in a concealed one. */
+  seen?: readonly string[]
   network: boolean
 }
 
@@ -271,4 +277,155 @@ export interface Repository {
     paths?: string[]
     check?: CommitCheck
   }): Promise<GitResult<{ commit: string; summary: string }>>
+}
+
+export type TreeFault =
+  | 'git_missing'
+  | 'git_too_old'
+  /** The folder has more in it than can sensibly be copied. */
+  | 'too_much'
+  /** There is no such worktree, branch or commit any more. */
+  | 'missing'
+  /** The person's folder is not as it was. `paths` says where. */
+  | 'changed'
+  | 'conflict'
+  | 'failed'
+export type TreeResult<T> = ({ ok: true } & T) | (Fault<TreeFault> & { paths?: string[] })
+
+/** What is written into a commit besides its files. */
+export type CommitNote = { message: string; author: { name: string; email: string }; at: number }
+
+/** A file that differs between two commits; a rename is a deletion and an addition. Paths from the top of the tree. */
+export type TreeChange = {
+  path: string
+  kind: 'added' | 'modified' | 'deleted'
+  /** As git writes them (`100644`, `100755`, `120000` a symbolic link, `160000` a repository below); null: not there. */
+  mode_before: string | null
+  mode_after: string | null
+  /** Where it leads to now, if it is a symbolic link. */
+  link: string | null
+}
+
+/** What was captured of a person's folder. */
+export type Capture = {
+  /** HEAD itself where nothing differs from it; otherwise a commit on top of it that no branch of theirs knows. */
+  commit: string
+  /** null: there is no commit yet, or no git. */
+  head: string | null
+  /** What is not in it although somebody might expect it: repositories below. */
+  notes: string[]
+}
+
+/** An ignored file or folder that a worktree has from the person's folder. A link is read-only behind a fence. */
+export type Included = { path: string; how: 'linked' | 'copied' }
+
+export type ListedTree = {
+  run_id: string
+  /** The agent's id, or `integration`. */
+  name: string
+  branch: string
+  /** Absolute; null: there is a branch alone. */
+  path: string | null
+  commit: string | null
+}
+
+/**
+ * Trees of files that agents work in, made from what the person has in a folder, in a private repository under
+ * `.retinue/git`: its configuration, attributes and hooks are the runtime's own, so that nothing that a repository or an
+ * agent sets up is ever run. The person's index, stash, files and configuration are never touched; their repository
+ * gets branches only by `publish`, and a hidden ref that keeps what is built upon from being pruned.
+ */
+export interface Trees {
+  /** The folder that runs work in, absolute and real. */
+  readonly folder: string
+  /** Where that is below the top of the trees: `''`, or `packages/a` in a workspace below the top of a repository. */
+  readonly prefix: string
+  /** Whether the person has a repository here. */
+  readonly in_git: boolean
+  /** What of the person's an agent in a tree is not to see: the checkout that the folder is in, and its git directory. */
+  readonly concealed: readonly string[]
+  /** What the person has now: HEAD with all that is not committed, untracked files (not ignored ones) included. */
+  capture(run_id: string): Promise<TreeResult<Capture>>
+  /** Makes the worktree of an agent at a commit, with its branch. Whatever is at its place is removed first. */
+  add(
+    run_id: string,
+    name: string,
+    commit: string,
+  ): Promise<TreeResult<{ tree: WorkTree; included: Included[]; notes: string[] }>>
+  /** One that was made earlier, perhaps by a process that is gone. `missing` where its folder or branch is. */
+  open(run_id: string, name: string): Promise<TreeResult<{ tree: WorkTree }>>
+  changes(from: string, to: string): Promise<TreeResult<{ changes: TreeChange[] }>>
+  /** Those of `to` that `from` does not have, the oldest first. */
+  commits(from: string, to: string): Promise<TreeResult<{ commits: { id: string; title: string; author: string }[] }>>
+  /** As `git diff` writes it; `stat`: a line for each file. */
+  diff(from: string, to: string, options?: { stat?: boolean }): Promise<TreeResult<{ text: string }>>
+  /**
+   * A commit that has both, without touching any files. `nothing`: ours has theirs already. A `conflict` names the
+   * paths, and `tree` has the files with both sides marked in them.
+   */
+  merge(
+    ours: string,
+    theirs: string,
+    note: CommitNote,
+  ): Promise<
+    | TreeResult<{ commit: string; kind: 'fast_forward' | 'merge' | 'nothing' }>
+    | (Fault<'conflict'> & { paths: string[]; tree: string })
+  >
+  /** A commit with the files of `ours` that has `theirs` behind it, for what was taken over by other means. */
+  adopt(ours: string, theirs: string, note: CommitNote): Promise<TreeResult<{ commit: string }>>
+  /**
+   * Brings what changed from `base` to `to` into the person's folder, as changes that are not committed. `exactly`: only
+   * if the folder is as it was at `base`; otherwise what the person changed since is merged with it. Nothing is brought
+   * where `changed` or `conflict` name what stands in the way; a file that the person saves in the middle stops it, and
+   * the message says how far it came. `again`: a process that died may have brought some of it.
+   */
+  land(what: { base: string; to: string; exactly: boolean; again?: boolean }): Promise<TreeResult<{ paths: string[] }>>
+  /** Makes a branch of a run visible in the person's own repository. Where there is none, it stays in the private one. */
+  publish(run_id: string, name: string): Promise<TreeResult<{ branch: string }>>
+  /** Keeps the beginning and the end of a run for `recall`, for as long as the person's repository has what they are built upon. */
+  remember(run_id: string, ends: { base: string; result: string }): Promise<TreeResult<object>>
+  recall(run_id: string): Promise<TreeResult<{ base: string; result: string }>>
+  /** Every worktree and branch that there is, of all runs. */
+  list(): Promise<TreeResult<{ trees: ListedTree[] }>>
+  /** Whether everything in a worktree is in its branch, and nothing would be lost with its folder. */
+  isCommitted(run_id: string, name: string): Promise<TreeResult<{ committed: boolean }>>
+  /**
+   * Removes the worktree, unless `keep_tree`, and the branch, unless `keep_branch`, of one agent. `later`: the worktree
+   * is out of the way, and its files go while others work; the next removal that is not `later` waits for that.
+   */
+  remove(
+    run_id: string,
+    name: string,
+    keep?: { keep_branch?: boolean; keep_tree?: boolean; later?: boolean },
+  ): Promise<TreeResult<object>>
+  /** Removes every worktree and branch of a run, the hidden refs but those of `remember` included. */
+  removeRun(run_id: string): Promise<TreeResult<object>>
+  /** Removes what `remember` kept of a run. */
+  forget(run_id: string): Promise<TreeResult<object>>
+  /** Removes what processes that are gone have left half-made, and reports the runs that it knows anything of. */
+  tidy(): Promise<TreeResult<{ runs: string[] }>>
+}
+
+/** The worktree of one agent. */
+export interface WorkTree {
+  /** Absolute and real. */
+  readonly top: string
+  /** The folder in it that the agent works in. */
+  readonly root: string
+  /** `retinue/<run>/<name>` */
+  readonly branch: string
+  /** Absolute paths outside it that links in it lead to. */
+  readonly links: readonly string[]
+  /** git as seen from `root`: status, diff, log and commit of this worktree. */
+  readonly repository: Repository
+  head(): Promise<TreeResult<{ commit: string }>>
+  /** Commits all that differs from the branch, on it. The commit is the branch's own where nothing does. */
+  snapshot(note: CommitNote): Promise<TreeResult<{ commit: string; notes: string[]; uncommittable: string[] }>>
+  /** Those of these paths, relative to `root`, that git ignores. */
+  ignored(paths: readonly string[]): Promise<TreeResult<{ paths: string[] }>>
+  /**
+   * Brings branch and files to a commit. What is neither committed nor ignored is gone; `is_clean`: the caller knows that
+   * there is nothing of that.
+   */
+  reset(commit: string, options?: { is_clean?: boolean }): Promise<TreeResult<object>>
 }

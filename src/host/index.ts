@@ -13,6 +13,7 @@ import { OwnPrograms } from './programs.js'
 import { readTextIfAny } from './read-text.js'
 import { sweepNames } from './sandbox/held-names.js'
 import { createServers } from './servers.js'
+import { createTrees } from './trees/index.js'
 import { openWorkspace } from './workspace.js'
 
 export type * from './host.js'
@@ -31,13 +32,14 @@ export function createHost(): Host {
     processes,
     servers: createServers(programs),
     http: createHttp(),
-    workspace: async (root) => {
-      const workspace = await openWorkspace(root, hold, locks)
+    workspace: async (root, options) => {
+      const workspace = await openWorkspace(root, hold, locks, options)
       programs.avoid(workspace.root)
       sweepNames(workspace.root)
       return workspace
     },
     git: createGit({ processes, locks, programs }),
+    trees: createTrees({ processes, locks, programs }),
     readText: readTextIfAny,
     writePrivate,
     writeReport,

@@ -1,5 +1,5 @@
 import { readlinkSync } from 'node:fs'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import type { Held, Hold } from './held.js'
 import { errno, isInside, refuse } from './paths.js'
 
@@ -9,26 +9,37 @@ export type Place = { path: string; held: Held | null }
 /** As many symbolic links in a row as Linux follows. */
 const MAX_LINKS = 40
 
+/** A folder that paths are relative to. `known_as`: where agents believe it to be, so that absolute paths name that. */
+export type Ground = { root: string; known_as: string | null }
+
 /** Finds where a path given by an agent really leads, and refuses what is not below the root. */
-export function locate(root: string, given: string, hold: Hold): Place {
+export function locate(ground: Ground, given: string, hold: Hold): Place {
+  const { root } = ground
   if (given.includes('\0')) throw refuse('outside_workspace', 'a path must not contain a NUL byte')
-  const path = resolve(root, given)
+  const path = meant(ground, given)
   let place: Place
   try {
     place = follow(path, hold, MAX_LINKS)
   } catch (error) {
     // What is or is not out there is nobody's business here.
-    throw isInside(root, path) ? error : outside(root, given)
+    throw isInside(root, path) ? error : outside(ground.known_as ?? root, given)
   }
   if (isInside(root, place.path)) return place
   place.held?.close()
-  throw outside(root, given)
+  throw outside(ground.known_as ?? root, given)
 }
 
-export function outside(root: string, given: string) {
+/** By its letters alone: the folder that is known may lie around the root, and then what is really below the root wins. */
+function meant({ root, known_as }: Ground, given: string): string {
+  const path = resolve(root, given)
+  if (known_as === null || !isAbsolute(given) || isInside(root, path) || !isInside(known_as, path)) return path
+  return join(root, relative(known_as, path))
+}
+
+export function outside(workspace: string, given: string) {
   return refuse(
     'outside_workspace',
-    `${JSON.stringify(given)} is outside the workspace ${root}; use a path relative to the workspace`,
+    `${JSON.stringify(given)} is outside the workspace ${workspace}; use a path relative to the workspace`,
   )
 }
 

@@ -15,6 +15,8 @@ export type RepositoryParts = {
   work_tree: string
   /** The folder it was opened for: paths are relative to it, and nothing outside it is shown or committed. */
   folder: string
+  /** What every git command there must know besides. */
+  env?: Record<string, string>
 }
 
 /** What belongs to Retinue is no work of anybody's. */
@@ -31,8 +33,9 @@ const DIFF = [
 ]
 
 export function createRepository(parts: RepositoryParts): Repository {
-  const { processes, locks, git_dir, work_tree, folder } = parts
-  const git = new GitCommand(parts, folder, { git_dir, work_tree })
+  const { processes, locks, git_dir, work_tree, folder, env } = parts
+  const place = { git_dir, work_tree, ...(env ? { env } : {}) }
+  const git = new GitCommand(parts, folder, place)
 
   /** git would also take the name of a blob, and show a file that no path was given for. */
   async function notCommits(ref: string | undefined) {
@@ -106,7 +109,7 @@ export function createRepository(parts: RepositoryParts): Repository {
       const wrong = wrongPath(paths)
       if (wrong) return wrong
       const inTree = (paths ?? ['.']).map((path) => relativeTo(work_tree, resolve(folder, path)))
-      const fromTop = new GitCommand(parts, work_tree, { git_dir, work_tree })
+      const fromTop = new GitCommand(parts, work_tree, place)
       // Two commits at once would find each other's lock on the index.
       const here = check ? (path: string) => check(relativeTo(folder, resolve(work_tree, path))) : null
       const what = { message, paths: inTree, named: paths !== undefined, check: here }

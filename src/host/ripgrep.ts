@@ -21,7 +21,6 @@ export type RipgrepEnd = { code: number | null; stderr: string; stopped: boolean
 
 const ALWAYS = [
   '--no-config',
-  '--no-require-git',
   '--hidden',
   // One thread, but the same answer every time, and an end at the limit.
   '--sort=path',
@@ -66,14 +65,15 @@ export async function runRipgrep(run: Ripgrep): Promise<RipgrepEnd> {
 }
 
 /**
- * Whether ignore files above a folder count. In a git repository they do, up to its top. Elsewhere ripgrep would go
- * up to the file system's root, where a home folder's own `.gitignore` can say `*` and hide everything.
+ * Which ignore files count, as arguments. In a git repository they do up to its top, and ripgrep stops there only when
+ * it is not told to do without git: a worktree lies in a folder whose own `.gitignore` says `*`. Elsewhere it would go
+ * up to the file system's root, where the one of a home folder may say the same.
  */
-export function ignoreFilesAbove(root: string): boolean {
+export function ignoreFileArgs(root: string): string[] {
   let found = false
   for (let folder = root; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, '.git'))) return true
+    if (existsSync(join(folder, '.git'))) return []
     if (folder !== root) found ||= ['.gitignore', '.ignore', '.rgignore'].some((name) => existsSync(join(folder, name)))
-    if (dirname(folder) === folder) return !found
+    if (dirname(folder) === folder) return ['--no-require-git', ...(found ? ['--no-ignore-parent'] : [])]
   }
 }

@@ -6,17 +6,17 @@ import type { Held } from './held.js'
 import type { FileResult, SearchQuery, Workspace } from './host.js'
 import type { Place } from './locate.js'
 import { fault, refuse, relativeTo } from './paths.js'
-import { ignoreFilesAbove, runRipgrep } from './ripgrep.js'
+import { ignoreFileArgs, runRipgrep } from './ripgrep.js'
 import { SearchResults } from './search-results.js'
 
 /** Works at the place a path leads to; the workspace's own way of doing so. */
 export type At = <T>(given: string, work: (place: Place) => Promise<T>) => Promise<FileResult<T & { path: string }>>
 
 export function createSearch(root: string, at: At): Pick<Workspace, 'find' | 'search'> {
-  let above: boolean | null = null
+  let known: string[] | null = null
   const ignoreArgs = () => {
-    above ??= ignoreFilesAbove(root)
-    return above ? [] : ['--no-ignore-parent']
+    known ??= ignoreFileArgs(root)
+    return known
   }
 
   async function searchIn(start: Held, query: SearchQuery, glob: Glob | null, results: SearchResults) {

@@ -1,9 +1,10 @@
 import { realpath, stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { decode, digestHeld, readHeld } from './content.js'
 import type { Held, Hold } from './held.js'
 import type { Workspace } from './host.js'
 import { list } from './list.js'
-import { locate, type Place } from './locate.js'
+import { type Ground, locate, type Place } from './locate.js'
 import type { Locks } from './locks.js'
 import { faultOf, refuse, relativeTo } from './paths.js'
 import { type At, createSearch } from './search.js'
@@ -11,19 +12,23 @@ import { writeAtomically } from './write.js'
 
 const DEFAULT_MAX_BYTES = 10 * 1024 * 1024
 
-export async function openWorkspace(folder: string, hold: Hold, locks: Locks): Promise<Workspace> {
+type Options = { known_as?: string }
+
+export async function openWorkspace(folder: string, hold: Hold, locks: Locks, options?: Options): Promise<Workspace> {
   const root = await realpath(folder)
   if (!(await stat(root)).isDirectory()) throw new Error(`${folder} is not a folder and cannot be a workspace`)
 
-  return workspaceAt(root, hold, locks, false)
+  const known_as = options?.known_as === undefined ? null : resolve(options.known_as)
+  return workspaceAt({ root, known_as }, hold, locks, false)
 }
 
-function workspaceAt(root: string, hold: Hold, locks: Locks, exact: boolean): Workspace {
+function workspaceAt(ground: Ground, hold: Hold, locks: Locks, exact: boolean): Workspace {
+  const { root } = ground
   /** Finds the place, works there, lets go of it, and turns what went wrong into a fault. */
   const at: At = async (given, work) => {
     let place: Place | null = null
     try {
-      place = locate(root, given, hold)
+      place = locate(ground, given, hold)
       if (exact && relativeTo(root, place.path) !== given)
         throw refuse('changed', `${JSON.stringify(given)} leads elsewhere now`)
       return { ok: true, ...(await work(place)), path: relativeTo(root, place.path) }
@@ -36,7 +41,7 @@ function workspaceAt(root: string, hold: Hold, locks: Locks, exact: boolean): Wo
 
   return {
     root,
-    exact: () => workspaceAt(root, hold, locks, true),
+    exact: () => workspaceAt(ground, hold, locks, true),
     resolve: (path) => at(path, async () => ({})),
     readText: (path, options) =>
       at(path, async (place) => {

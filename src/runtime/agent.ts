@@ -3,6 +3,7 @@ import {
   type AgentResult,
   type Call,
   type Child,
+  type Contract,
   type EventData,
   endState,
   left,
@@ -11,7 +12,7 @@ import {
   permits,
   type Redactor,
 } from '../domain/index.js'
-import type { Clock, Http, Processes, Repository, Workspace } from '../host/index.js'
+import type { Clock, CommandResult, CommandSpec, Fence, Http, Processes, Repository, Workspace } from '../host/index.js'
 import type { Model } from '../models/index.js'
 import type { Store } from '../store/index.js'
 import {
@@ -26,12 +27,15 @@ import {
   type ToolLimits,
   type ToolRegistry,
 } from '../tools/index.js'
+import type { AgentTree, Files, RunTrees } from '../workspaces/index.js'
+import { AgentFiles } from './agent-files.js'
 import { askPermission, askQuestion, type Person } from './asking.js'
 import { type Action, decide, exceededMessage } from './decide.js'
 import { Delegation } from './delegation.js'
 import { fenceOf } from './fence.js'
 import type { RunGate } from './gates.js'
-import type { Launcher } from './launcher.js'
+import { land } from './landing.js'
+import type { Above, Launcher } from './launcher.js'
 import { type Asking, askModel, priceToRead } from './model-call.js'
 import { AbandonedError, type Recorder } from './recorder.js'
 import type { Material } from './request.js'
@@ -48,8 +52,15 @@ export type AgentPlace = {
   /** Whether commands can be fenced in here. */
   sandboxed: boolean
   redactor: Redactor
+  /** The person's folder. */
   workspace: Workspace
   repository: () => Promise<Repository | null>
+  /** The trees of the run that agents write in. */
+  trees: RunTrees
+  /** A command for fresh ones; null: none. */
+  setup: string | null
+  /** What it has from the agent above it; null for the root. */
+  above: Above | null
   model: Model
   registry: ToolRegistry
   /** Who sub-agents are and where they run; null where there are none. */
@@ -79,6 +90,7 @@ export class AgentLoop {
   #slot: Slot = NO_SLOT
   /** Waits without a slot that are under way. */
   #resting = 0
+  readonly #files: AgentFiles
   readonly #delegation: Delegation | null
 
   constructor(
@@ -86,13 +98,22 @@ export class AgentLoop {
     private readonly recorder: Recorder,
     private readonly material: Material,
   ) {
-    const { launcher, clock } = place
+    const { launcher, clock, trees, above, workspace, repository } = place
+    this.#files = new AgentFiles({
+      ...{ recorder, trees, above },
+      folder: { workspace, repository, is_tree: false, around: NOTHING_AROUND },
+      signal: () => this.#stop.signal,
+      pause: (wait) => this.#pause(() => this.#rest(wait)),
+      setUp: (tree, base) => this.#setUp(tree, base),
+    })
     this.#delegation =
       launcher &&
       new Delegation({
         recorder,
         launcher,
-        runGate: (child, command, signal) => this.#runGate(child, command, signal),
+        trees,
+        files: this.#files,
+        runGate: (child, files, command, signal) => this.#runGate(child, files, command, signal),
         redactor: place.redactor,
         now: () => clock.now(),
         signal: () => this.#stop.signal,
@@ -134,7 +155,8 @@ export class AgentLoop {
     this.#beginAttempt()
     try {
       await this.#haltChildren()
-      this.#delegation?.recover()
+      await this.#files.reopen()
+      await this.#delegation?.recover()
       for (;;) {
         const action = decide(this.memory, this.#surroundings())
         if (action.kind === 'finish') return await this.#finish(action)
@@ -208,6 +230,12 @@ export class AgentLoop {
       case 'stop_children':
         await this.recorder.commit()
         return this.#delegation?.stop('parent', action.reason)
+      case 'land':
+        return land(
+          { recorder: this.recorder, trees: this.place.trees, tree: this.#files.tree },
+          action.succeeded,
+          action.outcome,
+        )
       case 'deliver':
         return this.#deliver(action.ids)
       case 'retry': {
@@ -258,24 +286,52 @@ export class AgentLoop {
    * A gate's command is one that this agent could run without asking, here and now. It runs behind the fence of the
    * sub-agent whose work it looks at, since it may run what that wrote; in what time this agent has left.
    */
-  async #runGate({ contract }: Child, command: string, stopped: AbortSignal): ReturnType<RunGate> {
+  async #runGate({ contract }: Child, files: Files, command: string, stopped: AbortSignal): ReturnType<RunGate> {
     const { sandboxed } = this.place
     const verdict = await judgeCommand(this.memory.contract.permissions, command, sandboxed)
     if (verdict.decision !== 'allow') return { refused: verdict.reason }
-    const { limits, workspace, processes, signal, time_left_ms } = this.#toolContext()
+    return this.#runIn(files, command, {
+      ...(sandboxed && contract ? { fence: fenceIn(files, contract) } : {}),
+      signal: AbortSignal.any([this.#stop.signal, stopped]),
+    })
+  }
+
+  #runIn({ workspace }: Files, command: string, spec: Pick<CommandSpec, 'fence' | 'signal'>): Promise<CommandResult> {
+    const { limits, processes, clock } = this.place
+    const time_left_ms = this.#deadline - clock.now()
     return processes.run({
+      ...spec,
       command,
       cwd: workspace.root,
-      ...(sandboxed && contract ? { fence: fenceOf(contract, workspace.root) } : {}),
-      timeout_ms: Math.max(1, Math.min(limits.command_max_timeout_ms, time_left_ms())),
-      signal: AbortSignal.any([signal, stopped]),
+      timeout_ms: Math.max(1, Math.min(limits.command_max_timeout_ms, time_left_ms)),
       max_output_bytes: limits.command_output_bytes,
     })
+  }
+
+  /** Runs what the configuration names for fresh worktrees, behind this agent's own fence. */
+  async #setUp({ files, reset }: AgentTree, base: string): Promise<string | null> {
+    const { setup, sandboxed } = this.place
+    const { contract } = this.memory
+    if (setup === null) return null
+    if (!sandboxed && contract.permissions.mode !== 'dangerous') {
+      return `workspace.setup is not run without a sandbox: ${setup}`
+    }
+    const ran = await this.#runIn(files, setup, {
+      ...(sandboxed ? { fence: fenceIn(files, contract) } : {}),
+      signal: this.#stop.signal,
+    })
+    // What it leaves beside ignored files is nobody's work.
+    const cleaned = await reset(base)
+    if (!cleaned.ok) return cleaned.message
+    if (ran.status === 'exited' && ran.exit_code === 0) return null
+    const how = ran.status === 'exited' ? `exit code ${ran.exit_code}` : (ran.message ?? ran.status)
+    return this.place.redactor.redact(`workspace.setup failed, ${how}: ${setup}\n${ran.output.slice(-2000)}`.trimEnd())
   }
 
   async #finish(action: Extract<Action, { kind: 'finish' }>): Promise<AgentResult> {
     const { outcome, cause, reason, text } = action
     const { ledger, usage, files_read, files_changed, at } = this.memory
+    const landing = this.memory.landing && 'done' in this.memory.landing ? this.memory.landing.done : null
     const result: AgentResult = {
       outcome,
       cause,
@@ -290,6 +346,12 @@ export class AgentLoop {
       duration_ms: ledger.spent.wall_ms + Math.max(0, this.place.clock.now() - at),
       ...(ledger.spent.sub_agents > 0 ? { sub_agents: ledger.spent.sub_agents } : {}),
       ...(this.memory.measured ? { context_tokens: this.memory.measured.tokens } : {}),
+      ...(landing ? { landing } : {}),
+    }
+    if (landing) {
+      // A restart that does not find the tree any more must know where its result is.
+      await this.recorder.commit()
+      await this.place.trees.end(landing)
     }
     if (this.#isRoot) {
       this.recorder.record('agent.finished', { result })
@@ -305,11 +367,22 @@ export class AgentLoop {
 
   #pipeline(): Pipeline {
     const { place, recorder } = this
+    const files = this.#files
+    let context = this.#toolContext()
     return {
       registry: place.registry,
       authority: this.memory.contract.permissions,
       depth: this.memory.contract.parent.depth,
-      context: this.#toolContext(),
+      get context() {
+        return context
+      },
+      hasOwnFiles: () => !files.mustHaveTree,
+      getOwnFiles: async () => {
+        const got = await files.ownForCall()
+        if (got) context = this.#toolContext()
+        return got
+      },
+      alone: (work) => files.aloneForCall(work),
       now: () => place.clock.now(),
       grants: () => this.memory.grants,
       callsLeft: () => left(this.memory.ledger, 'tool_calls'),
@@ -330,13 +403,14 @@ export class AgentLoop {
     const { place } = this
     const { agent_id, contract } = this.memory
     const { permissions } = contract
+    const { workspace, repository, around, is_tree } = this.#files.now
     return {
-      workspace: place.workspace,
+      workspace,
       processes: place.processes,
-      fence: place.sandboxed ? fenceOf(contract, place.workspace.root) : null,
+      fence: place.sandboxed ? fenceOf(contract, workspace.root, is_tree ? around : undefined) : null,
       http: place.http,
       redactor: place.redactor,
-      repository: async () => (await place.repository())?.during(this.#stop.signal) ?? null,
+      repository: async () => (await repository())?.during(this.#stop.signal) ?? null,
       limits: place.limits,
       signal: this.#stop.signal,
       time_left_ms: () => Math.max(0, this.#deadline - place.clock.now()),
@@ -419,6 +493,17 @@ export class AgentLoop {
     if (this.#abandoned !== null || (this.#resting > 0 && this.#isOver)) this.#slot.release()
     if (why === 'deadline') this.#delegation?.halt('parent', "its parent's time is up")
   }
+}
+
+const NOTHING_AROUND = { concealed: [], seen: [] }
+
+/**
+ * For a command that an agent did not ask for itself: a check of its work, or what makes a tree ready. In a tree it may
+ * write anywhere: the work is committed, and what else is there is put back.
+ */
+function fenceIn({ workspace, around, is_tree }: Files, contract: Contract): Fence {
+  if (!is_tree) return fenceOf(contract, workspace.root)
+  return { ...fenceOf(contract, workspace.root, around), write_paths: [['**']] }
 }
 
 /** As many calls as a turn has may listen to it. */

@@ -28,6 +28,8 @@ export type Action =
   | { kind: 'stop_children'; reason: string }
   /** Results that it never asked for. */
   | { kind: 'deliver'; ids: string[] }
+  /** Its result is brought to where it belongs. `succeeded`: into the person's folder. */
+  | { kind: 'land'; succeeded: boolean; outcome: Outcome }
   | { kind: 'retry'; attempt: number; after: { outcome: Outcome; reason: string | null } }
   | { kind: 'finish'; outcome: Outcome; cause: string | null; reason: string | null; text: string }
 
@@ -68,7 +70,14 @@ function ending(memory: AgentMemory, around: Surroundings, action: Finish): Acti
   }
   const unread = unreadResults(memory)
   if (answers && unread.length > 0) return { kind: 'deliver', ids: unread }
-  return retry(memory, around, action) ?? action
+  const again = retry(memory, around, action)
+  if (again) return again
+  return needsLanding(memory) ? { kind: 'land', succeeded: answers, outcome: action.outcome } : action
+}
+
+/** A run that worked in a tree of its own is not done before its result is where it belongs. */
+function needsLanding({ tree, landing, contract }: AgentMemory): boolean {
+  return contract.parent.agent_id === null && tree !== null && !(landing && 'done' in landing)
 }
 
 function unreadResults(memory: AgentMemory): string[] {
@@ -95,6 +104,7 @@ function next(memory: AgentMemory, around: Surroundings): Action {
   }
   if (memory.cancel) return finish(memory, 'cancelled', memory.cancel.by, cancelReason(memory.cancel))
   if (around.now >= around.deadline) return timeOut(memory, around)
+  if (memory.no_tree !== null) return finish(memory, 'error', 'worktree', memory.no_tree)
   const open = memory.calls.filter((call) => !call.result)
   if (open.length > 0) return { kind: 'call_tools', calls: batch(open, around.sideBySide) }
   if (memory.failure) return afterFailure(memory, around)

@@ -1,39 +1,29 @@
 import {
-  type AgentResult,
   affords,
-  type Check,
   type Child,
   childId,
   type DelegationRequest,
   type EventData,
+  endState,
   isOpen,
-  type Redactor,
+  mayOverlap,
   type Reservation,
 } from '../domain/index.js'
+import type { TreeResult } from '../host/index.js'
 import type { Delegator, Job, Spawned } from '../tools/index.js'
-import { checkGate, gateOf, type RunGate } from './gates.js'
-import { type ChildEnd, type ChildRun, checksOf, type Launcher, type PreparedChild } from './launcher.js'
-import type { Recorder } from './recorder.js'
+import { Joining, type JoiningSide } from './joining.js'
+import type { ChildEnd, ChildRun, Launcher, PreparedChild } from './launcher.js'
+import { type Conflict, repairRequest } from './repair.js'
 import { inTurn } from './turns.js'
 
 /** What a parent lends to its delegation. */
-type ParentSide = {
-  recorder: Recorder
+type ParentSide = JoiningSide & {
   launcher: Launcher
-  /** How the command of a sub-agent's gate is run. */
-  runGate: (child: Child, command: string, signal: AbortSignal) => ReturnType<RunGate>
-  redactor: Redactor
-  now: () => number
   /** Aborts when the call that waits is stopped. */
   signal: () => AbortSignal
   /** Waits without holding a slot. */
   rest: <T>(wait: () => Promise<T>) => Promise<T>
 }
-
-type Judged = { passed: boolean; result: AgentResult; close_reason: string }
-
-/** For gates of a sub-agent that nobody can cancel any more. */
-const NEVER = new AbortController().signal
 
 /** `run` null: its creation is on its way to the disk. */
 type OpenChild = { run: ChildRun | null; closed: Promise<void>; follow: (closing: Promise<void>) => void }
@@ -48,10 +38,16 @@ export class Delegation implements Delegator {
   /** Sub-agents are created one after the other, in the order in which they were asked for. */
   readonly #creating = inTurn()
   /** And joined one after the other. */
-  readonly #joining = inTurn()
+  readonly #inTurn = inTurn()
+  readonly #joining: Joining
   #stopped: { by: string; reason: string } | null = null
 
-  constructor(private readonly side: ParentSide) {}
+  constructor(private readonly side: ParentSide) {
+    this.#joining = new Joining(side, {
+      stopper: () => this.#stopped,
+      repair: (child, conflict) => this.#repair(child, conflict),
+    })
+  }
 
   get profiles() {
     return this.side.launcher.profiles
@@ -61,8 +57,12 @@ export class Delegation implements Delegator {
     return this.side.recorder.memory
   }
 
-  async spawn(call_id: string, index: number, request: DelegationRequest): Promise<Spawned> {
-    const created = await this.#creating(() => this.#create(call_id, index, request))
+  spawn(call_id: string, index: number, request: DelegationRequest): Promise<Spawned> {
+    return this.#spawn(call_id, index, request, null)
+  }
+
+  async #spawn(call_id: string, index: number, request: DelegationRequest, repairs: string | null): Promise<Spawned> {
+    const created = await this.#creating(() => this.#create(call_id, index, request, repairs))
     if (!created.ok) return created
     // It must be durable that there is a sub-agent before it does anything.
     await this.side.recorder.commit()
@@ -75,12 +75,13 @@ export class Delegation implements Delegator {
     call_id: string,
     index: number,
     request: DelegationRequest,
+    repairs: string | null,
   ): Promise<{ ok: true; child: Child } | Extract<Spawned, { ok: false }>> {
     const known = this.#memory.children.find((child) => child.call_id === call_id && child.index === index)
     if (known) return { ok: true, child: known }
-    const { children, children_before, agent_id, contract } = this.#memory
+    const { children, children_before, agent_id, contract: own } = this.#memory
     const step_idx = children.length
-    const id = childId(agent_id, contract.parent.depth, children_before + step_idx + 1)
+    const id = childId(agent_id, own.parent.depth, children_before + step_idx + 1)
     const prepared = await this.#prepare(request, { id, step_idx })
     if (!prepared.ok) return prepared
     if (this.#stopped || this.#memory.cancel) {
@@ -94,7 +95,9 @@ export class Delegation implements Delegator {
       recorder.record('agent.subagent_reused', { ...place, title, cache_key, ...reuse })
     } else {
       recorder.keepBlob(prepared.prompt)
-      recorder.record('agent.subagent_created', { ...place, contract: prepared.contract, task, cache_key })
+      const { contract } = prepared
+      const repairing = repairs === null ? {} : { repairs }
+      recorder.record('agent.subagent_created', { ...place, contract, task, cache_key, ...repairing })
     }
     const child = this.#child(id)
     if (isOpen(child)) this.#open.set(id, openChild())
@@ -126,11 +129,61 @@ export class Delegation implements Delegator {
   }
 
   /** Takes up what an earlier process left open. Where nothing was, nothing happens. */
-  recover(): void {
-    for (const child of this.#memory.children.filter(isOpen)) {
-      this.#open.set(child.id, openChild())
-      this.#launch(child, false)
+  async recover(): Promise<void> {
+    const open = this.#memory.children.filter(isOpen)
+    for (const child of open) await this.#joining.takeBack(child)
+    for (const { id } of open) this.#open.set(id, openChild())
+    for (const { id } of open) this.#launch(this.#child(id), false)
+  }
+
+  /** Lets a sub-agent write, when no earlier one is open that may write the same. */
+  async #admit(
+    id: string,
+    signal: AbortSignal,
+    onWait: (behind: string[]) => void,
+  ): Promise<TreeResult<{ base: string }>> {
+    const { base, step_idx } = this.#child(id)
+    if (base !== null) return { ok: true, base }
+    const behind = this.#before(id).filter((other) => mayOverlap(ownedBy(other), ownedBy(this.#child(id))))
+    const after = behind.map((other) => other.id)
+    if (after.length > 0) {
+      onWait(after)
+      await unlessAborted(this.#allClosed(after), signal)
     }
+    const { recorder, files } = this.side
+    return files.alone(async () => {
+      if (signal.aborted) return { ok: false, code: 'failed', message: 'it was stopped while it waited to write' }
+      const taken = await files.committed()
+      if (!taken.ok) return taken
+      recorder.record('agent.subagent_admitted', { sub_agent_id: id, step_idx, base: taken.commit, after })
+      await recorder.commit()
+      return { ok: true, base: taken.commit }
+    })
+  }
+
+  /** One that resolves the conflict of this one, and is closed when this resolves. */
+  async #repair(child: Child, conflict: Conflict): Promise<Child | null> {
+    if (!this.side.launcher.repairs || child.repairs !== null) return null
+    const spawned = await this.#spawn(`repair:${child.id}`, 0, repairRequest(child, conflict), child.id)
+    if (!spawned.ok) return null
+    await this.#allClosed([spawned.id])
+    return this.#child(spawned.id)
+  }
+
+  /** Earlier sub-agents that are open and may write in trees of their own. One that repairs has its turn at once. */
+  #before(id: string): Child[] {
+    const { step_idx, repairs } = this.#child(id)
+    if (repairs !== null) return []
+    return this.#memory.children.filter(
+      (other) =>
+        isOpen(other) &&
+        other.step_idx < step_idx &&
+        (other.base !== null || other.contract?.workspace.isolation === 'worktree'),
+    )
+  }
+
+  #allClosed(ids: readonly string[]): Promise<void> {
+    return Promise.all(ids.flatMap((id) => this.#open.get(id)?.closed ?? [])).then(() => {})
   }
 
   /** Waits until every sub-agent is closed, or the signal. */
@@ -167,21 +220,34 @@ export class Delegation implements Delegator {
 
   #launch(child: Child, fresh: boolean): void {
     const open = this.#open.get(child.id) as OpenChild
-    const run = this.side.launcher.launch(this.#memory, child, fresh)
+    const run = this.side.launcher.launch(this.#memory, child, fresh, {
+      files: () => this.side.files.now,
+      admit: (signal, onWait) => this.#admit(child.id, signal, onWait),
+    })
     open.run = run
-    open.follow(run.ended.then((end) => this.#joining(() => this.#close(child.id, end))))
+    open.follow(run.ended.then((end) => this.#join(child.id, end, run)))
     if (this.#stopped) run.cancel(this.#stopped.by, this.#stopped.reason)
   }
 
+  /** What wrote in a tree of its own is integrated in the order in which the steps were given. */
+  async #join(id: string, end: ChildEnd, { stopped }: ChildRun): Promise<void> {
+    const work = await this.#joining.take(this.#child(id), end.result)
+    const merges = this.#child(id).base !== null && endState(end.result.outcome) === 'waiting_for_merge'
+    if (merges) await unlessAborted(this.#allClosed(this.#before(id).map((other) => other.id)), stopped)
+    const close = () => this.#close(id, end, work)
+    // The one that it repairs is being joined just now, and waits for it.
+    return this.#child(id).repairs === null ? this.#inTurn(close) : close()
+  }
+
   /** The one place where a sub-agent is closed. */
-  async #close(id: string, end: ChildEnd): Promise<void> {
+  async #close(id: string, end: ChildEnd, work: Awaited<ReturnType<Joining['take']>>): Promise<void> {
     const { recorder, launcher } = this.side
     const { step_idx, failed } = this.#child(id)
     if (!end.started && !failed) {
       recorder.record('agent.subagent_failed', { sub_agent_id: id, step_idx, result: end.result })
     }
     const run = this.#open.get(id)?.run ?? null
-    const judged = recorder.cleaned(await this.#judge(this.#child(id), end.result, run))
+    const judged = recorder.cleaned(await this.#joining.join(this.#child(id), end.result, run, work))
     const { fault } = await launcher.file(this.#memory, this.#child(id), judged.result)
     recorder.record('agent.subagent_closed', {
       sub_agent_id: id,
@@ -194,57 +260,6 @@ export class Delegation implements Delegator {
     run?.forget()
     this.#open.delete(id)
     recorder.commitSoon()
-  }
-
-  /** What the sub-agent's own end and its gates come to. Gates that a dead process had checked are not checked again. */
-  async #judge(child: Child, result: AgentResult, run: ChildRun | null): Promise<Judged> {
-    const { outcome, reason, text } = result
-    if (outcome !== 'completed' && outcome !== 'budget_exceeded') return failed(result, reason ?? outcome)
-    const checks = checksOf(child)
-    for (const [number, check] of checks.entries()) {
-      const known = child.gates.find(({ gate }) => gate === number)
-      const checked = known ?? (await this.#check(child, number, check, text, run?.stopped ?? NEVER))
-      if (!checked) return this.#stoppedWhileChecked(result, run)
-      if (checked.passed) continue
-      const close_reason = `the check failed: ${checked.what}: ${checked.detail}`
-      return failed({ ...result, outcome: 'gate_failed', cause: 'gate', reason: close_reason }, close_reason)
-    }
-    const proven = checks.length > 0 ? `; ${checks.length} of ${checks.length} checks passed` : ''
-    // An answer that says nothing, and that nothing else speaks for, is none.
-    if (text.trim() === '' && checks.length === 0) {
-      const close_reason = reason ?? 'it answered without a word'
-      if (outcome === 'budget_exceeded') return failed(result, close_reason)
-      return failed({ ...result, outcome: 'error', cause: 'no_answer', reason: close_reason }, close_reason)
-    }
-    return { passed: true, result, close_reason: `${reason ?? 'it gave its answer'}${proven}` }
-  }
-
-  #stoppedWhileChecked(result: AgentResult, run: ChildRun | null): Judged {
-    const by = run?.cancelled() ?? this.#stopped ?? { by: 'parent', reason: 'its parent was stopped' }
-    const close_reason = `cancelled by ${by.by} while it was checked: ${by.reason}`
-    return failed({ ...result, outcome: 'cancelled', cause: by.by, reason: close_reason }, close_reason)
-  }
-
-  /** null: it was stopped. */
-  async #check(
-    { id, step_idx }: Child,
-    number: number,
-    check: Check,
-    text: string,
-    stopped: AbortSignal,
-  ): Promise<EventData<'agent.gate_checked'> | null> {
-    const { recorder, runGate, redactor, now } = this.side
-    const gate = { sub_agent_id: id, step_idx, ...gateOf(check, number) }
-    recorder.record('agent.gate_started', gate)
-    await recorder.commit()
-    const started = now()
-    const run = (command: string) => runGate(this.#child(id), command, stopped)
-    const checked = await checkGate(check, text, run, redactor)
-    if (checked === 'stopped') return null
-    const { passed, detail, whole } = checked
-    const output = whole === null ? null : recorder.keep(whole)
-    recorder.record('agent.gate_checked', { ...gate, passed, detail, output, duration_ms: now() - started })
-    return this.#child(id).gates.at(-1) ?? null
   }
 
   #child(id: string): Child {
@@ -264,6 +279,10 @@ function openChild(): OpenChild {
   return { run: null, closed, follow }
 }
 
+function ownedBy({ contract }: Child): readonly string[] {
+  return contract?.workspace.owns ?? []
+}
+
 function jobOf({ id, call_id, index, title, delivered, contract, closed, reused_from }: Child): Job {
   return { id, call_id, index, title, delivered, adjustments: contract?.adjustments ?? [], closed, reused_from }
 }
@@ -271,10 +290,6 @@ function jobOf({ id, call_id, index, title, delivered, contract, closed, reused_
 /** What is known of its cost; whether that is all, the result says. */
 function usedBy({ total_tokens, cost_usd, sub_agents }: Reservation): EventData<'agent.subagent_closed'>['used'] {
   return { total_tokens: total_tokens ?? 0, cost_usd: cost_usd ?? 0, sub_agents }
-}
-
-function failed(result: AgentResult, close_reason: string): Judged {
-  return { passed: false, result, close_reason }
 }
 
 function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {

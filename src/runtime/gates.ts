@@ -1,5 +1,5 @@
-import type { Check, EventData, Redactor } from '../domain/index.js'
-import type { CommandResult } from '../host/index.js'
+import { type Check, type EventData, matchesAny, type Redactor } from '../domain/index.js'
+import type { CommandResult, Workspace } from '../host/index.js'
 import { boundOutput, createSchemaCompiler } from '../tools/index.js'
 
 /** How a gate's command is run; `refused` where it may not be run here and now. */
@@ -17,17 +17,27 @@ const DETAIL_CHARS = 2000
 
 export function gateOf(check: Check, gate: number): Gate {
   if (check.kind === 'command') return { gate, kind: 'command', what: check.command }
+  if (check.kind === 'paths') return { gate, kind: 'paths', what: pathsInWords(check) }
   return { gate, kind: 'schema', what: 'the answer fits the JSON schema that was asked for' }
 }
+
+/** Whether it may find something else where the work is merged with that of others. */
+export function looksAtFiles({ kind }: Check): boolean {
+  return kind !== 'schema'
+}
+
+/** What a gate looks at: the answer, what was changed, and the files as they are. */
+type Output = { text: string; changed: readonly string[]; workspace: Workspace }
 
 /** What code finds about the output of a sub-agent. It may be made again after a crash: gates only look. */
 export async function checkGate(
   check: Check,
-  text: string,
+  output: Output,
   run: RunGate,
   redactor: Redactor,
 ): Promise<Checked | typeof STOPPED> {
-  if (check.kind === 'schema') return checkSchema(check.schema, text)
+  if (check.kind === 'schema') return checkSchema(check.schema, output.text)
+  if (check.kind === 'paths') return checkPaths(check, output)
   const result = await run(check.command)
   if ('refused' in result) return { passed: false, detail: `not run: ${result.refused}`, whole: null }
   if (result.status === 'aborted') return STOPPED
@@ -62,4 +72,35 @@ function jsonIn(text: string): unknown {
     }
   }
   return undefined
+}
+
+type PathsCheck = Extract<Check, { kind: 'paths' }>
+
+function pathsInWords({ exist = [], unchanged = [] }: PathsCheck): string {
+  const there = exist.length > 0 ? [`there is ${exist.join(', ')}`] : []
+  const same = unchanged.length > 0 ? [`${unchanged.join(', ')} is unchanged`] : []
+  return [...there, ...same].join(' and ')
+}
+
+async function checkPaths(
+  { exist = [], unchanged = [] }: PathsCheck,
+  { changed, workspace }: Output,
+): Promise<Checked> {
+  const found = await Promise.all(exist.map((glob) => exists(workspace, glob)))
+  const missing = exist.filter((_, i) => !found[i])
+  const touched = changed.filter((path) => matchesAny(unchanged, path))
+  const faults = [
+    ...(missing.length > 0 ? [`not there: ${missing.join(', ')}`] : []),
+    ...(touched.length > 0 ? [`changed: ${touched.join(', ')}`] : []),
+  ]
+  return { passed: faults.length === 0, detail: faults.join('; ') || 'they are', whole: null }
+}
+
+async function exists(workspace: Workspace, glob: string): Promise<boolean> {
+  if (/[*?{]/.test(glob)) {
+    const found = await workspace.find(glob.includes('/') ? glob : `./${glob}`, { limit: 1 })
+    return found.ok && found.paths.length > 0
+  }
+  const file = await workspace.digest(glob)
+  return file.ok ? file.digest !== null : file.code === 'not_a_file'
 }

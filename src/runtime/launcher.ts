@@ -7,7 +7,9 @@ import type {
   DelegationRequest,
   Reservation,
 } from '../domain/index.js'
+import type { TreeResult } from '../host/index.js'
 import type { Blob } from '../store/index.js'
+import type { Files } from '../workspaces/index.js'
 
 /** How a sub-agent ended, before its parent has looked at it. `started` false: it has no stream of its own. */
 export type ChildEnd = { result: AgentResult; used: Reservation; started: boolean }
@@ -28,6 +30,14 @@ export interface ChildRun {
   abandon(why: string): void
 }
 
+/** What a sub-agent has from the agent above it. */
+export type Above = {
+  /** What that works in now; a sub-agent reads it until it has a tree of its own. */
+  files: () => Files
+  /** Waits until it may write, and gives the commit that its own tree begins with. `onWait`: whom it waits for. */
+  admit: (signal: AbortSignal, onWait: (behind: string[]) => void) => Promise<TreeResult<{ base: string }>>
+}
+
 export type PreparedChild =
   | { ok: true; contract: Contract; task: string; prompt: Blob; cache_key: string | null; reuse: Reuse | null }
   /** `short`: it may fit when running sub-agents have closed. */
@@ -39,13 +49,15 @@ export type Reuse = { from: { run_id: string; agent_id: string }; result: AgentR
 /** What delegation needs from outside the runtime: who sub-agents are, and a place for them to run. */
 export interface Launcher {
   readonly profiles: readonly { name: string; description: string }[]
+  /** Whether a merge conflict gets a sub-agent that resolves it. */
+  readonly repairs: boolean
   prepare(
     parent: AgentMemory,
     request: DelegationRequest,
     child: { id: string; step_idx: number },
   ): Promise<PreparedChild>
   /** `fresh`: it was created a moment ago and cannot have a stream yet. */
-  launch(parent: AgentMemory, child: Child, fresh: boolean): ChildRun
+  launch(parent: AgentMemory, child: Child, fresh: boolean, above: Above): ChildRun
   /** Keeps the report of a closed sub-agent where people find it, and its result for whoever asks for the same. */
   file(parent: AgentMemory, child: Child, result: AgentResult): Promise<{ fault: string | null }>
   /** Those with these ids that earlier runs of the session had: their results can still be read. */

@@ -22,6 +22,7 @@ export type PromptFacts = {
 
 /** What a sub-agent is told besides. */
 export type ChildFacts = PromptFacts & {
+  isolation: Contract['workspace']['isolation']
   budget: Contract['execution']['budget']
   /** In this order: of files, of its profile, of whoever asked for it. */
   prompts: string[]
@@ -66,6 +67,7 @@ export function childPrompt(facts: ChildFacts): Prompt {
     `Platform: ${facts.platform}. Today: ${facts.date}.`,
     MODE_TEXT[facts.mode],
     facts.sandboxed && facts.mode !== 'plan' ? sandboxText(facts.network) : '',
+    facts.isolation === 'worktree' ? OWN_TREE : '',
     `Your budget: ${budget.tool_calls} tool calls, ${budget.turns} turns, ${Math.round(budget.wall_ms / 1000)} seconds.${facts.can_ask_person ? '' : ' Nobody can answer questions.'}`,
     '',
     'Do the task and nothing else. Call several reading tools at once when they do not depend on each other.',
@@ -75,6 +77,9 @@ export function childPrompt(facts: ChildFacts): Prompt {
   const own = prompts.filter((text) => text.trim() !== '').map((text) => `\n\n${text.trim()}`)
   return { system: paragraphs(lines) + sections(facts) + own.join(''), tools: facts.tools }
 }
+
+const OWN_TREE =
+  'From your first change or command on you work in a copy of these files that is your own; it is merged when you are done. In commands, use relative paths.'
 
 /** Lines, with no two empty ones together. */
 function paragraphs(lines: string[]): string {

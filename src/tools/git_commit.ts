@@ -46,7 +46,7 @@ export const gitCommit = defineTool({
     if (inMessage.length > 0)
       return { ok: false, content: `${REFUSED}\nthe message: the secret ${inMessage.join(', ')}` }
     const paths = pathsForGit(plan)
-    const check = checkFor(redactor, context.mayRead)
+    const check = commitCheck(redactor, context.mayRead)
     const done = await repository.commit({ message: args.message, ...(paths ? { paths } : {}), check })
     if (!done.ok) return { ok: false, content: done.code === 'refused' ? `${REFUSED}\n${done.message}` : done.message }
     return { ok: true, content: `committed ${done.commit}\n${done.summary}`.trimEnd() }
@@ -60,7 +60,7 @@ export const gitCommit = defineTool({
 const REFUSED = 'Nothing was committed. Leave this out, then commit again:'
 
 /** What must not get into a commit: secrets, in a name or a content, and files that the agent may not read itself. */
-function checkFor(redactor: Redactor, mayRead: (path: string) => boolean): CommitCheck {
+export function commitCheck(redactor: Redactor, mayRead: (path: string) => boolean): CommitCheck {
   return (path) => {
     const content = redactor.stream()
     return {

@@ -7,6 +7,7 @@ export { defuse } from './defuse.js'
 export type * from './delegation.js'
 export { jobBlocks } from './delegation-text.js'
 export { FAN_OUT_STOPPED, type FanOutReport, fanOut } from './fan_out.js'
+export { commitCheck } from './git_commit.js'
 export {
   connectServers,
   type McpConnections,

@@ -15,6 +15,7 @@ import {
 import { resolveToolName } from './aliases.js'
 import { readArguments } from './arguments.js'
 import { boundOutput } from './bounds.js'
+import { onlyLooks } from './commands/looking.js'
 import { parseCommand } from './commands/parse.js'
 import type { ToolRegistry } from './registry.js'
 import type { Plan, PlanResult, Tool, ToolArguments, ToolContext, ToolOutput } from './tool.js'
@@ -42,8 +43,14 @@ export type Pipeline = {
   authority: Authority
   /** How far below the root the agent is. */
   depth: number
-  /** `call_id` is set for each call. */
-  context: ToolContext
+  /** `call_id` is set for each call. Another one as soon as the agent has files of its own. */
+  readonly context: ToolContext
+  /** Whether the agent has the files that it may change. */
+  hasOwnFiles: () => boolean
+  /** Gets it such files. false: there are none, and the agent is over. */
+  getOwnFiles: () => Promise<boolean>
+  /** While nothing else changes the agent's files. */
+  alone: <T>(work: () => Promise<T>) => Promise<T>
   now: () => number
   /** Rules that a person granted during the run. */
   grants: () => readonly Rule[]
@@ -73,6 +80,8 @@ type Ready = {
   plan: Plan
   subject: Call
   verdict: Verdict
+  /** It runs in files that are not the agent's to change, behind a fence that keeps it from that. */
+  looks?: true
 }
 type Refused = {
   ok: false
@@ -88,8 +97,18 @@ type Refused = {
  * The one way a tool call is made, whoever makes it: validate, authorize, record, execute under the deadline, bound
  * the output, record. Calls given together run side by side; the caller gives only such together as read or delegate.
  */
-export async function callTools(pipeline: Pipeline, calls: readonly PendingCall[]): Promise<void> {
-  const prepared = await Promise.all(calls.map((call) => prepare(pipeline, call)))
+export function callTools(pipeline: Pipeline, calls: readonly PendingCall[]): Promise<void> {
+  const changes = calls.some((call) => changesFiles(toolOf(pipeline, call)))
+  return changes ? pipeline.alone(() => callTogether(pipeline, calls)) : callTogether(pipeline, calls)
+}
+
+async function callTogether(pipeline: Pipeline, calls: readonly PendingCall[]): Promise<void> {
+  const prepared: (Ready | Refused)[] = []
+  for (const planned of await Promise.all(calls.map((call) => prepare(pipeline, call)))) {
+    const ready = await withOwnFiles(pipeline, planned)
+    if (ready === null) return
+    prepared.push(ready)
+  }
   const admitted: Ready[] = []
   for (const call of prepared) {
     const answer = call.ok ? await admit(pipeline, call) : call
@@ -107,13 +126,40 @@ export async function callTools(pipeline: Pipeline, calls: readonly PendingCall[
   )
 }
 
+/** Those that servers offer work on files of their own. */
+function changesFiles(tool: Tool | null): boolean {
+  return tool?.server === undefined && (tool?.effect === 'write' || tool?.effect === 'execute')
+}
+
+function toolOf({ registry }: Pipeline, { part }: PendingCall): Tool | null {
+  return registry.get(resolveToolName(part.tool) ?? part.tool)
+}
+
+/**
+ * What changes files is done in those that the agent may change. Where it gets them only now, the call is prepared
+ * anew: there may be something else in them. null: it cannot have any.
+ */
+async function withOwnFiles(pipeline: Pipeline, call: Ready | Refused): Promise<Ready | Refused | null> {
+  if (!call.ok || !changesFiles(call.tool) || pipeline.hasOwnFiles() || isHopeless(pipeline, call)) return call
+  if (pipeline.context.fence && onlyLooks(call.subject.commands)) return { ...call, looks: true }
+  return (await pipeline.getOwnFiles()) ? prepare(pipeline, call.call) : null
+}
+
+/** Whether it is going to be refused, whoever is asked. */
+function isHopeless(pipeline: Pipeline, call: Ready): boolean {
+  const { decision } = call.verdict
+  if (decision !== 'ask') return decision === 'deny' || pipeline.callsLeft() <= 0
+  const covered = isGrantable(call) && covers(pipeline.grants(), call.subject)
+  return !covered && !pipeline.authority.can_ask_person && !isUnasked(pipeline, call)
+}
+
 /** Together, but for calls that wait for what the others begin. */
 async function sideBySide<C>(
   calls: readonly C[],
-  toolOf: (call: C) => Tool | null,
+  toolFor: (call: C) => Tool | null,
   work: (call: C) => Promise<void>,
 ): Promise<void> {
-  const joins = (call: C) => toolOf(call)?.joins === true
+  const joins = (call: C) => toolFor(call)?.joins === true
   await Promise.all(calls.filter((call) => !joins(call)).map(work))
   await Promise.all(calls.filter(joins).map(work))
 }
@@ -131,11 +177,9 @@ const NOT_STARTED = 'Not started: the run was stopped first.'
 
 /** Settles calls that a dead process had begun: side by side, as they were made. */
 export function recoverCalls(pipeline: Pipeline, calls: readonly PendingCall[], may_repeat: boolean): Promise<void> {
-  return sideBySide(
-    calls,
-    ({ intent }) => (intent ? pipeline.registry.get(intent.tool) : null),
-    (call) => recoverCall(pipeline, call, may_repeat),
-  )
+  const began = ({ intent }: PendingCall) => (intent ? pipeline.registry.get(intent.tool) : null)
+  const recover = () => sideBySide(calls, began, (call) => recoverCall(pipeline, call, may_repeat))
+  return calls.some((call) => changesFiles(began(call))) ? pipeline.alone(recover) : recover()
 }
 
 /**
@@ -239,8 +283,9 @@ async function plan(tool: Tool, args: ToolArguments, context: ToolContext): Prom
   }
 }
 
-function contextOf({ context }: Pipeline, { part }: PendingCall): ToolContext {
-  return { ...context, call_id: part.call_id }
+function contextOf({ context }: Pipeline, { part }: PendingCall, looks = false): ToolContext {
+  const { fence } = context
+  return { ...context, call_id: part.call_id, ...(looks && fence ? { fence: { ...fence, write_paths: [[]] } } : {}) }
 }
 
 function delegating(tool: Tool, depth: number): Call {
@@ -362,7 +407,7 @@ function refuse(pipeline: Pipeline, refused: Refused): void {
 
 async function execute(pipeline: Pipeline, ready: Ready): Promise<void> {
   const started = pipeline.now()
-  const output = await run(ready, contextOf(pipeline, ready.call))
+  const output = await run(ready, contextOf(pipeline, ready.call, ready.looks))
   // Before it is cut: half a secret would not be found.
   output.content = pipeline.context.redactor.redact(output.content)
   const { call_id } = ready.call.part

@@ -139,6 +139,9 @@ export async function attempt(place: Place, attack: Attack): Promise<string> {
       said.push(text)
       return { digest: '', bytes: text.length }
     },
+    hasOwnFiles: () => true,
+    getOwnFiles: async () => true,
+    alone: (work) => work(),
     abortStatus: () => 'cancelled',
   }
   for (const [i, [tool, args]] of attack.calls(place).entries()) {

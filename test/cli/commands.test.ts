@@ -224,8 +224,8 @@ describe('looking at runs', () => {
 
     // What it says to look at is there.
     const commands = [...stdout.matchAll(/^ {2}retinue (.*?) {2,}/gm)].map(([, words]) => (words as string).split(' '))
-    expect(commands.map(([name]) => name)).toEqual(['show', 'show', 'replay'])
-    const [whole, one, replayed] = await Promise.all(
+    expect(commands.map(([name]) => name)).toEqual(['show', 'show', 'replay', 'diff'])
+    const [whole, one, replayed, diff] = await Promise.all(
       commands.map((words) => retinue([...words, '--cwd', folder], { cwd })),
     )
     expect(whole?.stdout).toMatch(/^ {2}a2 Document .* completed {2}3 calls, 1 refused/m)
@@ -234,6 +234,8 @@ describe('looking at runs', () => {
     expect(one?.stdout).toMatch(/^ {12}tool calls: 3 of 15$/m)
     expect(one?.stdout).toMatch(/\nReport\ndocs\/cart\.md says .*\nread: src\/cart\.js\nchanged: docs\/cart\.md\n$/)
     expect(replayed?.stdout).toMatch(/^\d+ events of 4 agents, 12 requests rebuilt, every one as it was sent\.\n$/)
+    expect(diff?.stdout).toContain('+  for (let i = 0;')
+    expect(stderr).toContain('2 files brought into the folder, uncommitted: docs/cart.md (added), src/cart.js')
   }, 60_000)
 })
 

@@ -3,7 +3,7 @@ import { eventLine } from '../../src/cli/event-lines.js'
 import { paintFor } from '../../src/cli/style.js'
 import { lines as jsonLines, retinue } from '../support/cli.js'
 import { makeProject } from '../support/project.js'
-import { eventsOfRun, resultOf } from '../support/tree-events.js'
+import { eventsOfRun, receiptOf, resultOf } from '../support/tree-events.js'
 
 describe('the lines of a run with sub-agents', () => {
   const shown = (run: ReturnType<typeof eventsOfRun>) =>
@@ -42,6 +42,42 @@ describe('the lines of a run with sub-agents', () => {
       '↳ a3 Task of a3 (p/m)',
       '! a3 incomplete, budget_exceeded: no calls left · 3 calls · 1.2 s',
       '✓ a4 Look · the result of a7 of run q is used again',
+    ])
+  })
+
+  it('say where a sub-agent writes, how its work was joined, and where it is otherwise', () => {
+    const run = eventsOfRun()
+    run.root()
+    const a1 = run.create('root', 'a1', { title: 'Mend' })
+    a1.start()
+    const tree = { branch: 'retinue/r/a1', path: '.retinue/worktrees/r/a1', base: 'b'.repeat(40) }
+    run.add('a1', 'agent.workspace_awaited', { behind: ['a0'] })
+    run.add('root', 'agent.subagent_admitted', { sub_agent_id: 'a1', step_idx: 0, base: 'b', after: ['a0'] })
+    const included = [{ path: 'node_modules', how: 'linked' as const }]
+    run.add('a1', 'agent.worktree_created', { ...tree, included, notes: ['submodule lib is empty in worktrees'] })
+    const ends = { sub_agent_id: 'a1', step_idx: 0, before: 'b', after: 'c' }
+    const merge = { ...ends, kind: 'fast_forward' as const }
+    const gate = { sub_agent_id: 'a1', step_idx: 0, gate: 0, kind: 'command' as const, what: 'npm test', output: null }
+    run.add('root', 'agent.merge_started', merge)
+    run.add('root', 'agent.gate_checked', {
+      ...{ ...gate, after_merge: true, passed: false, detail: 'not ok 1', duration_ms: 12 },
+    })
+    run.add('root', 'agent.merge_taken_back', { ...ends, reason: 'npm test\nfailed' })
+    const kept = { branch: tree.branch, path: tree.path }
+    a1.close('failed', resultOf({ outcome: 'gate_failed', reason: 'it failed', receipt: receiptOf({ kept }) }))
+    run.add('root', 'agent.worktree_merged', { ...merge, sub_agent_id: 'a2', files: receiptOf().files })
+    run.add('a3', 'agent.worktree_failed', { message: 'the disk is full' })
+    expect(shown(run)).toEqual([
+      '↳ a1 Mend (p/m)',
+      'a1 ○ waits to write until a0 closed: what they own may overlap',
+      'a1 works in .retinue/worktrees/r/a1 from here on, on retinue/r/a1 from bbbbbbbbbb, with node_modules (linked)',
+      'a1 ! submodule lib is empty in worktrees',
+      '✗ a1 check after the merge failed: npm test: not ok 1',
+      '✗ a1 merge taken back: npm test',
+      '✗ a1 failed, gate_failed: it failed · 3 calls · 1.2 s',
+      '! a1 kept on retinue/r/a1',
+      '✓ a2 merged by fast-forward, 1 file',
+      'a3 ✗ no worktree to write in: the disk is full',
     ])
   })
 

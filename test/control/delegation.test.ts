@@ -215,7 +215,7 @@ const MISTAKES: [text: string, ...messages: string[]][] = [
   ['profiles:\n  __proto__: {}', '2:3: unknown key "__proto__"'],
   [
     'profiles: {p: {promt: x}}',
-    '1:16: unknown key "promt" in profiles.p: known keys: description, system_prompt, system_prompt_file, bootstrap_files, tools, skills, mcp_servers, model, pool, mode, budget, attempt_timeout_ms, max_retries, can_spawn_children, cache',
+    '1:16: unknown key "promt" in profiles.p: known keys: description, system_prompt, system_prompt_file, bootstrap_files, tools, skills, mcp_servers, model, pool, mode, isolation, budget, attempt_timeout_ms, max_retries, can_spawn_children, cache',
   ],
   ['profiles: {p: {tool: []}}', '1:16: unknown key "tool" in profiles.p: did you mean "tools"?'],
   ['profiles: {p: {tools: [Bash, read_fil]}}', '1:30: unknown tool "read_fil": did you mean "read_file"?'],

@@ -28,6 +28,7 @@ const DEFAULT = {
     cost_usd: null,
     sub_agents: 100,
   },
+  workspace: { isolation: 'worktree', setup: null, repair: false, land: 'changes' },
   delegation: {
     enabled: true,
     max_depth: 2,

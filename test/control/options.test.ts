@@ -2,8 +2,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { DELEGATION_DEFAULTS, type DelegationSettings } from '../../src/domain/index.js'
+import { DELEGATION_DEFAULTS, type DelegationSettings, WORKSPACE_DEFAULTS } from '../../src/domain/index.js'
 import { createRetinue, openRetinue, type Settings } from '../../src/index.js'
+import { checkOptions, runOptionsSchema, spawnTasksSchema } from '../../src/options.js'
 
 async function created(delegation: unknown): Promise<string> {
   return createdWith({ delegation: delegation as DelegationSettings })
@@ -58,6 +59,10 @@ describe('settings of a program', () => {
     [{ budget: { turns: 1.5 } }, 'settings.budget.turns must be a whole number'],
     [{ budget: { cost_usd: -1 } }, 'settings.budget.cost_usd must be positive'],
     [{ budget: [] }, 'settings.budget must be an object with limits'],
+    [{ workspace: { isolation: 'read_only' } }, 'settings.workspace.isolation: Invalid option'],
+    [{ workspace: { setup: ' ' } }, 'settings.workspace.setup: an empty command sets nothing up: give null for none'],
+    [{ workspace: { land: 'push' } }, 'settings.workspace.land: Invalid option'],
+    [{ workspace: { repairs: true } }, 'settings.workspace: Unrecognized key: "repairs"'],
   ])('cannot be %j', async (settings, message) => {
     expect(await createdWith(settings as Settings)).toContain(message)
   })
@@ -65,6 +70,42 @@ describe('settings of a program', () => {
   it('can have every limit, and none of some kinds', async () => {
     const budget = { total_tokens: null, cost_usd: null, sub_agents: 0, turns: 1, wall_ms: 5000 }
     expect(await createdWith({ budget })).toBe('taken')
+  })
+})
+
+it('the workspace of a program can be whatever a file can say', async () => {
+  expect(await createdWith({ workspace: {} })).toBe('taken')
+  expect(await createdWith({ workspace: WORKSPACE_DEFAULTS })).toBe('taken')
+  expect(await createdWith({ workspace: { isolation: 'shared', setup: 'make', repair: true, land: 'branch' } })).toBe(
+    'taken',
+  )
+})
+
+describe('options of runs and tasks', () => {
+  const refused = (schema: Parameters<typeof checkOptions>[0], options: object) => {
+    try {
+      checkOptions(schema, options)
+      return 'taken'
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
+  it('say how the result lands', () => {
+    for (const land of ['changes', 'commit', 'branch']) {
+      expect(refused(runOptionsSchema, { task: 'x', land })).toBe('taken')
+    }
+    expect(refused(runOptionsSchema, { task: 'x', land: true })).toContain('land: Invalid option')
+  })
+
+  it('say where a sub-agent works, and what must be there afterwards', () => {
+    const tasks = (more: object) => refused(spawnTasksSchema, { tasks: [{ task: 'x', ...more }] })
+    expect(tasks({ isolation: 'read_only', checks: [{ kind: 'paths', exist: ['dist'] }] })).toBe('taken')
+    expect(tasks({ isolation: 'none' })).toContain('tasks.0.isolation: Invalid option')
+    expect(tasks({ checks: [{ kind: 'paths' }] })).toContain('tasks.0.checks.0: a check of paths says what must exist')
+    expect(tasks({ checks: [{ kind: 'paths', exist: ['/x'] }] })).toContain(
+      'tasks.0.checks.0.exist.0: "/x" in exist is not relative to the workspace',
+    )
   })
 })
 

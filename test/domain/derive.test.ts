@@ -16,8 +16,10 @@ import {
   type DelegationSettings,
   type Derivation,
   deriveContract,
+  ISOLATIONS,
   MODES,
   matchesWord,
+  mayWrite,
   openLedger,
   type Parent,
   type Profile,
@@ -178,7 +180,8 @@ describe('a contract that nobody asked anything special of', () => {
           sub_agents: 0,
         },
       },
-      workspace: { isolation: 'shared', base: 'c0ffee', owns: ['**'] },
+      // In normal mode it would have to ask before it writes, and it cannot.
+      workspace: { isolation: 'read_only', base: 'c0ffee', owns: ['**'] },
       outputs: {
         report_format: 'markdown',
         report_path_pattern: '.retinue/reports/<run>/<agent>-step-<idx>-result.md',
@@ -251,7 +254,7 @@ describe('a contract that nobody asked anything special of', () => {
           sub_agents: 10,
         },
       },
-      workspace: { isolation: 'shared', owns: ['src/tiles'] },
+      workspace: { isolation: 'read_only', owns: ['src/tiles'] },
       outputs: { report_path_pattern: null },
       adjustments: [],
     })
@@ -377,7 +380,7 @@ describe('a mode', () => {
     })
     expect(contract.permissions.mode).toBe(mode)
     expect(contract.adjustments).toEqual(adjustments)
-    expect(contract.workspace.isolation).toBe(mode === 'plan' ? 'read_only' : 'shared')
+    expect(contract.workspace.isolation).toBe(above === 'auto' && mode !== 'plan' ? 'worktree' : 'read_only')
     expect(unenforceable(contract, { sandboxed: true, priced: true })).toEqual([])
   })
 
@@ -557,7 +560,7 @@ describe('what a sub-agent owns', () => {
     ['src/../..', '"src/../.." in owns leaves the workspace: .. is not allowed'],
     ['{src,..}/x', '"{src,..}/x" in owns leaves the workspace: .. is not allowed'],
     ['src\\x', '"src\\x" in owns has a backslash: write folders with /'],
-    ['!src', '"!src" in owns negates: list what it may write instead'],
+    ['!src', '"!src" in owns negates: list what is meant instead'],
     [' ', 'an empty path in owns names nothing: write . for the whole workspace'],
   ])('is not %j', (glob, fault) => {
     expect(refusal({ request: { owns: ['docs', glob] } })).toBe(`Not spawned: ${fault}.`)
@@ -970,15 +973,6 @@ describe('the contract of a root agent', () => {
     expect(contract.model.allowed).toEqual(['p/m', 'pool/fast'])
     expect(unenforceable(contract, { sandboxed: true, priced: true })).toEqual([])
   })
-
-  it('is refused with a workspace that nothing keeps', () => {
-    const contract = root()
-    const kept = (isolation: Contract['workspace']['isolation']) =>
-      unenforceable({ ...contract, workspace: { ...contract.workspace, isolation } }, { sandboxed: true, priced: true })
-    expect(kept('shared')).toEqual([])
-    expect(kept('read_only')).toEqual(['workspace isolation read_only is not available outside plan mode'])
-    expect(kept('worktree')).toEqual(['workspace isolation worktree is not available'])
-  })
 })
 
 // Any parent, any profile, any request.
@@ -1127,6 +1121,15 @@ const asked: fc.Arbitrary<Asked> = fc.record({
   window: fc.option(whole(1, 60_000), { nil: null }),
 }) as fc.Arbitrary<Asked>
 
+/** The same with a wish for where it works. */
+const placed: fc.Arbitrary<Asked> = fc
+  .tuple(asked, optional(fc.constantFrom(...ISOLATIONS)), fc.boolean())
+  .map(([asked, isolation, byProfile]) => {
+    if (isolation === undefined) return asked
+    if (byProfile) return { ...asked, profile: { ...asked.profile, isolation } }
+    return { ...asked, request: { ...asked.request, isolation } }
+  })
+
 const path = fc.record({ path: fc.constantFrom(...PATHS), access: fc.constantFrom<'read' | 'write'>('read', 'write') })
 const words = (...list: string[]) => ({
   kind: 'command' as const,
@@ -1175,6 +1178,12 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   }),
   fc.record({ tool: fc.constant('ask_user'), effect: fc.constant('ask_person' as const), paths: fc.constant([]) }),
 )
+
+/** Calls that change files, or run what might. */
+const writing = call.filter(({ effect, paths, sandboxed }) => {
+  if (effect === 'execute') return sandboxed !== false
+  return effect === 'write' && paths.some(({ access }) => access === 'write')
+})
 
 const WIDTH: Record<Decision, number> = { deny: 0, ask: 1, allow: 2 }
 
@@ -1235,6 +1244,8 @@ function inside(child: Contract, { contract: above, left }: Parent, expecting = 
   expecting(contractSchema.safeParse(child).success).toBe(true)
 }
 
+const isAboutReading = (fault: string) => fault.includes('read_only')
+
 describe('whatever is asked for', () => {
   it('nothing widens: a sub-agent does nothing that its parent could not do, and nothing unasked that it would have to ask', () => {
     let unasked = 0
@@ -1255,6 +1266,32 @@ describe('whatever is asked for', () => {
       { numRuns: 2000 },
     )
     expect(unasked).toBeGreaterThan(50)
+  }, 120_000)
+
+  it('one that is said to write nothing has no call by which it could, nor have those below it', () => {
+    const seen = { reading: 0, done: 0 }
+    fc.assert(
+      fc.property(placed, placed, fc.array(writing, { minLength: 4, maxLength: 8 }), (first, second, calls) => {
+        const contract = derived(first)
+        fc.pre(contract !== null)
+        const below = derived({ ...second, parent: fresh(contract, {}, 'a1.1') })
+        if (!mayWrite(contract) && below) expect(mayWrite(below)).toBe(false)
+        expect(contract.workspace.isolation === 'read_only').toBe(!mayWrite(contract))
+        expect(unenforceable(contract, { sandboxed: true, priced: true }).filter(isAboutReading)).toEqual([])
+        for (const call of calls) {
+          const done = effective(contract.permissions, call) !== 'deny'
+          // With nothing of its own a command still runs, behind a fence that lets it write nothing.
+          const isFenced =
+            call.effect === 'execute' && contract.permissions.write_paths.some(({ length }) => length === 0)
+          if (done && !isFenced) expect(mayWrite(contract)).toBe(true)
+          if (done) seen.done += 1
+          else seen.reading += 1
+        }
+      }),
+      { numRuns: 2000 },
+    )
+    expect(seen.done).toBeGreaterThan(100)
+    expect(seen.reading).toBeGreaterThan(100)
   }, 120_000)
 
   it('every list and every number is inside the parent’s, and so are those of the next level', () => {

@@ -10,10 +10,15 @@ import {
   timeAtWork,
   totalsOf,
 } from '../../src/domain/index.js'
-import { eventsOfRun, resultOf } from '../support/tree-events.js'
+import { eventsOfRun, landingOf, receiptOf, resultOf } from '../support/tree-events.js'
 
 const grown = (events: StoredEvent[]) => events.reduce(growTree, emptyTree())
 const agentIn = (events: StoredEvent[], id: string) => grown(events).agents.get(id) as TreeAgent
+const TREE = { branch: 'retinue/r/a2', path: '.retinue/worktrees/r/a2', base: 'b', included: [], notes: [] }
+const RESUMED = {
+  ...{ owner: 'o', epoch: 2, interrupted_request: null, interrupted_calls: [] as string[], notes: [] as string[] },
+  sandbox: { kind: 'none', reason: '' },
+}
 const doing = (events: StoredEvent[], id = 'root'): Doing => doingOf(agentIn(events, id))
 
 describe('the tree of a run', () => {
@@ -252,12 +257,88 @@ describe('what an agent does', () => {
     expect(doing(run.events, 'a1')).toEqual({ kind: 'waiting_for_merge' })
     const gate = { sub_agent_id: 'a1', step_idx: 0, gate: 0, kind: 'command' as const, what: 'npm test' }
     run.add('root', 'agent.gate_started', gate)
-    expect(doing(run.events, 'a1')).toEqual({ kind: 'being_checked', what: 'npm test' })
+    expect(doing(run.events, 'a1')).toEqual({ kind: 'being_checked', what: 'npm test', after_merge: false })
     run.add('root', 'agent.gate_checked', { ...gate, passed: false, detail: '', output: null, duration_ms: 1 })
     expect(doing(run.events, 'a1')).toEqual({ kind: 'waiting_for_merge' })
     expect(agentIn(run.events, 'a1').trouble?.text).toBe('check failed: npm test')
     child.close('failed', resultOf({ outcome: 'gate_failed' }))
     expect(doing(run.events, 'a1')).toEqual({ kind: 'ended' })
+  })
+
+  it('waits for its turn to write, which is no time at work, and has a tree of its own then', () => {
+    const run = begun()
+    run.create('root', 'a1').start()
+    run.create('root', 'a2').start()
+    run.wait(1000)
+    run.add('a2', 'agent.workspace_awaited', { behind: ['a1'] })
+    expect(doing(run.events, 'a2')).toEqual({ kind: 'waiting_to_write', behind: ['a1'] })
+    run.wait(60_000)
+    expect(timeAtWork(agentIn(run.events, 'a2'), run.now())).toBe(1000)
+    // Another call of the same turn may end meanwhile.
+    run.call('a2', 'c1', 'read_file', 'x')
+    run.wait(60_000)
+    run.finish('a2', 'c1', 'read_file')
+    expect(doing(run.events, 'a2')).toMatchObject({ kind: 'waiting_to_write' })
+    run.add('a2', 'agent.worktree_created', TREE)
+    expect(doing(run.events, 'a2')).toEqual({ kind: 'thinking' })
+    run.wait(500)
+    const { worktree, behind } = agentIn(run.events, 'a2')
+    expect({ worktree, behind }).toEqual({
+      worktree: { branch: TREE.branch, path: TREE.path, base: TREE.base },
+      behind: null,
+    })
+    expect(timeAtWork(agentIn(run.events, 'a2'), run.now())).toBe(1500)
+  })
+
+  it.each([
+    ['its tree cannot be made', { type: 'agent.worktree_failed', data: { message: 'the disk is full' } }],
+    ['its process comes back', { type: 'agent.resumed', data: RESUMED }],
+  ] as const)('waits for its turn no more when %s', (_, { type, data }) => {
+    const run = begun()
+    run.create('root', 'a1').start()
+    run.add('a1', 'agent.workspace_awaited', { behind: ['a0'] })
+    run.add('a1', type, data)
+    expect(doing(run.events, 'a1')).toEqual({ kind: 'thinking' })
+  })
+
+  it('is merged and checked again, and what is not integrated is kept', () => {
+    const run = begun()
+    const a1 = run.create('root', 'a1')
+    a1.start()
+    run.add('a1', 'agent.subagent_waiting_for_merge', { sub_agent_id: 'a1', step_idx: 0, result: resultOf() })
+    const merge = { sub_agent_id: 'a1', step_idx: 0, before: 'b', after: 'c' }
+    run.add('root', 'agent.merge_started', { ...merge, kind: 'merge' })
+    expect(doing(run.events, 'a1')).toEqual({ kind: 'being_merged' })
+    const gate = { sub_agent_id: 'a1', step_idx: 0, gate: 0, kind: 'command', what: 'npm test' } as const
+    run.add('root', 'agent.gate_started', { ...gate, after_merge: true })
+    expect(doing(run.events, 'a1')).toEqual({ kind: 'being_checked', what: 'npm test', after_merge: true })
+    run.add('root', 'agent.gate_checked', {
+      ...{ ...gate, after_merge: true, passed: false, detail: '', output: null, duration_ms: 1 },
+    })
+    run.add('root', 'agent.merge_taken_back', { ...merge, reason: 'npm test failed' })
+    expect(doing(run.events, 'a1')).toEqual({ kind: 'waiting_for_merge' })
+    expect(agentIn(run.events, 'a1').trouble?.text).toBe('merge taken back: npm test failed')
+    const kept = { branch: TREE.branch, path: TREE.path }
+    a1.close('failed', resultOf({ outcome: 'gate_failed', receipt: receiptOf({ kept }) }))
+    expect(agentIn(run.events, 'a1')).toMatchObject({ kept_on: TREE.branch, merging: false })
+  })
+
+  it('has nothing more to be merged once that is done', () => {
+    const run = begun()
+    run.create('root', 'a1').start()
+    run.add('a1', 'agent.subagent_waiting_for_merge', { sub_agent_id: 'a1', step_idx: 0, result: resultOf() })
+    const merge = { sub_agent_id: 'a1', step_idx: 0, before: 'b', after: 'c', kind: 'merge' } as const
+    run.add('root', 'agent.merge_started', merge)
+    run.add('root', 'agent.worktree_merged', { ...merge, files: [] })
+    expect(doing(run.events, 'a1')).toEqual({ kind: 'waiting_for_merge' })
+  })
+
+  it('brings the result of the run into the folder', () => {
+    const run = begun()
+    run.add('root', 'run.landing', { base: 'b', commit: 'c', into: 'changes' })
+    expect(doing(run.events)).toEqual({ kind: 'landing' })
+    run.add('root', 'run.landed', landingOf())
+    expect(doing(run.events)).toEqual({ kind: 'thinking' })
   })
 })
 

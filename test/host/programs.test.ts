@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createHost, type Fence } from '../../src/host/index.js'
+import { OwnPrograms } from '../../src/host/programs.js'
 import { ownCode } from '../../src/host/sandbox/own-code.js'
 import { describeSandboxed } from '../support/sandbox.js'
 import { hostCode, runWithHost } from './another.js'
@@ -48,6 +49,20 @@ function run(traces: string): string[] {
 }
 
 describe('programs that Retinue runs for itself', () => {
+  it('are not taken from a folder in one that is avoided, whichever of the two came first', () => {
+    const { root } = project(['tool'])
+    const inner = join(root, 'bin')
+    for (const order of [
+      [inner, root],
+      [root, inner],
+    ]) {
+      const programs = new OwnPrograms()
+      expect(programs.find('tool')).not.toBe(null)
+      for (const folder of order) programs.avoid(folder)
+      expect(programs.find('tool')).toBe(null)
+    }
+  })
+
   it('are not those that somebody has put into the project', async () => {
     const { root, traces } = project(['git', 'mkfifo', 'bwrap'])
     for (const name of ['git', 'mkfifo', 'bwrap']) spawnSync(name, [])
@@ -137,12 +152,12 @@ describeSandboxed('Retinue as a package of the project', () => {
 
   it('is what was built and what it needs where the project is Retinue itself', () => {
     const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
-    const paths = ownCode(root)
+    const paths = ownCode()(root)
     const needed = ['dist', 'bin', 'node_modules/zod', 'node_modules/@vscode/ripgrep'].map((path) => join(root, path))
     expect(needed.filter((path) => existsSync(path) && !paths.includes(path))).toEqual([])
     expect(paths.filter((path) => path === root || path.startsWith(join(root, 'src')))).toEqual([])
     expect(paths.length).toBeLessThan(250)
     const node = realpathSync(process.execPath)
-    expect(ownCode(dirname(node))).toEqual([node])
+    expect(ownCode()(dirname(node))).toEqual([node])
   })
 })

@@ -595,6 +595,7 @@ describe('what bubblewrap is told', () => {
       settings: [],
       levers: [],
     },
+    around: { concealed: [], seen: [] },
     readable: ['/home/ada/work'],
     writable: ['/home/ada/work'],
     protected: ['/home/ada/work/.git'],

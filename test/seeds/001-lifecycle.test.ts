@@ -106,7 +106,7 @@ describe('seed 001, contract, lifecycle and events', () => {
           sub_agents: 0,
         },
       },
-      workspace: { isolation: 'shared', base: null, owns: ['docs/**'] },
+      workspace: { isolation: 'worktree', base: null, owns: ['docs/**'] },
       outputs: {
         report_format: 'markdown',
         report_path_pattern: '.retinue/reports/<run>/<agent>-step-<idx>-result.md',

@@ -453,6 +453,16 @@ describe('seed 002, C7 and C8: results', () => {
         files_changed: ['a.txt'],
         duration_ms: expect.any(Number),
         context_tokens: expect.any(Number),
+        receipt: {
+          branch: expect.stringMatching(/^retinue\/\w+\/a1$/),
+          base: expect.stringMatching(/^[0-9a-f]{40}$/),
+          commits: [{ id: expect.any(String), title: 'Work', author: 'Retinue a1' }],
+          files: [{ path: 'a.txt', kind: 'modified' }],
+          gates: [],
+          merged: { commit: closed?.result.receipt?.commits[0]?.id, kind: 'fast_forward' },
+          kept: null,
+          left_out: [],
+        },
       },
       used: { total_tokens: 3702, cost_usd: 0.06, sub_agents: 0 },
     })

@@ -117,7 +117,7 @@ function once(signal: AbortSignal): Promise<void> {
 }
 
 /** Numbers from 0 up to 1, the same for the same text. */
-function dice(text: string): () => number {
+export function dice(text: string): () => number {
   let state = 2_166_136_261
   for (const letter of text) state = Math.imul(state ^ letter.charCodeAt(0), 16_777_619)
   return () => {

@@ -1,4 +1,13 @@
-import type { AgentResult, Contract, EventData, EventType, Outcome, StoredEvent } from '../../src/domain/index.js'
+import type {
+  AgentResult,
+  Contract,
+  EventData,
+  EventType,
+  Landing,
+  Outcome,
+  Receipt,
+  StoredEvent,
+} from '../../src/domain/index.js'
 
 /** Events of a run with sub-agents, built by hand in the order in which a store would have taken them. */
 export function eventsOfRun(start = 1_000_000) {
@@ -123,6 +132,34 @@ export function resultOf(some: Partial<AgentResult> = {}): AgentResult {
   return {
     ...{ outcome: 'completed', cause: null, reason: null, text: '', turns: 1, tool_calls: 3, usage: NO_USAGE },
     ...{ cost_usd: 0, files_read: [], files_changed: [], duration_ms: 1200 },
+    ...some,
+  }
+}
+
+export function receiptOf(some: Partial<Receipt> = {}): Receipt {
+  return {
+    ...{ branch: 'retinue/r/a1', base: 'b'.repeat(40), merged: null, kept: null, left_out: [] },
+    commits: [{ id: 'c'.repeat(40), title: 'Mend the gutter', author: 'Retinue a1' }],
+    files: [{ path: 'gutter.md', kind: 'modified' }],
+    gates: [{ what: 'npm test', stage: 'before_merge', passed: true }],
+    ...some,
+  }
+}
+
+export function landingOf(some: Partial<Landing> = {}): Landing {
+  return {
+    ...{
+      state: 'landed',
+      base: 'b'.repeat(40),
+      commit: 'c'.repeat(40),
+      landed_commit: null,
+      branch: null,
+      reason: null,
+    },
+    files: [
+      { path: 'gutter.md', kind: 'modified' },
+      { path: 'slates.md', kind: 'added' },
+    ],
     ...some,
   }
 }

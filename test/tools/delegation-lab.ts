@@ -156,6 +156,9 @@ export async function delegationLab(
       return { answer: 'allow', grant: null, by: 'ada', note: null }
     },
     keepOutput: (text) => ({ digest: 'kept', bytes: text.length }),
+    hasOwnFiles: () => true,
+    getOwnFiles: async () => true,
+    alone: (work) => work(),
     abortStatus: () => 'cancelled',
   }
   const pending = (tool: string, args: unknown, call_id = `c${++number}`) => {

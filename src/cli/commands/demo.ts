@@ -42,7 +42,8 @@ export async function demo(): Promise<number> {
       [`retinue show ${id}`, 'the tree, the contracts and what happened; --full for everything'],
       [`retinue show ${id} a2`, 'one sub-agent: its contract, what it was refused, its report'],
       [`retinue replay ${id}`, 'rebuild every request of every agent from the log'],
-      ['git status; git diff', 'what they changed'],
+      [`retinue diff ${id}`, 'what they changed in worktrees of their own'],
+      ['git status; git diff', 'the same in the folder, uncommitted'],
     ] as const)
       say(`  ${command.padEnd(28)} ${dim(shows)}`)
     say(dim('In a checkout, `retinue` is `node bin/retinue.js` with --cwd.'))

@@ -27,6 +27,9 @@ export type RunFlags = WorkOptions &
     maxDepth?: number
     /** False with --no-delegation, otherwise true. */
     delegation?: boolean
+    commit?: boolean
+    /** False with --no-land, otherwise true. */
+    land?: boolean
     continue?: boolean
     resume?: string
   }
@@ -44,9 +47,14 @@ const CONTRACT_FLAGS = {
   maxAgents: '--max-agents',
   maxDepth: '--max-depth',
   delegation: '--no-delegation',
+  commit: '--commit',
+  land: '--no-land',
 }
 
-const COMMANDS = ['run', 'resume', 'runs', 'show', 'watch', 'cancel', 'replay', 'demo', 'doctor', 'init', 'mcp', 'help']
+const COMMANDS = [
+  ...['run', 'resume', 'runs', 'show', 'watch', 'cancel', 'replay', 'diff', 'apply', 'discard', 'worktrees', 'gc'],
+  ...['demo', 'doctor', 'init', 'mcp', 'help'],
+]
 
 export async function run(words: string[], flags: RunFlags): Promise<number> {
   const task = await taskFrom(words)
@@ -72,13 +80,13 @@ export async function run(words: string[], flags: RunFlags): Promise<number> {
   })
 }
 
-/** Those that were given. commander sets `delegation` to true where --no-delegation was not. */
+/** Those that were given. commander sets `delegation` to true where --no-delegation was not, and `land` likewise. */
 function contractFlags(flags: RunFlags): string[] {
-  const given = Object.keys(CONTRACT_FLAGS).filter((flag) => {
+  return Object.entries(CONTRACT_FLAGS).flatMap(([flag, name]) => {
     const value = flags[flag as keyof typeof CONTRACT_FLAGS]
-    return flag === 'delegation' ? value === false : value !== undefined
+    const given = name.startsWith('--no-') ? value === false : value !== undefined
+    return given ? [name] : []
   })
-  return given.map((flag) => CONTRACT_FLAGS[flag as keyof typeof CONTRACT_FLAGS])
 }
 
 async function earlierRun(retinue: Retinue, flags: RunFlags) {
@@ -97,7 +105,7 @@ function asked(flags: RunFlags): Partial<RunOptions> {
   if (flags.timeout !== undefined) budget.wall_ms = Math.round(flags.timeout * 1000)
   if (flags.maxAgents !== undefined) budget.sub_agents = flags.maxAgents
   const mode = flags.mode ?? flags.permissionMode
-  const { model, network, maxDepth, delegation } = flags
+  const { model, network, maxDepth, delegation, commit, land } = flags
   return {
     budget,
     ...(mode ? { mode } : {}),
@@ -105,6 +113,8 @@ function asked(flags: RunFlags): Partial<RunOptions> {
     ...(network ? { network } : {}),
     ...(delegation === false ? { delegation: { enabled: false } } : {}),
     ...(delegation !== false && maxDepth !== undefined ? { delegation: { max_depth: maxDepth } } : {}),
+    ...(commit === true ? { land: 'commit' as const } : {}),
+    ...(land === false ? { land: 'branch' as const } : {}),
   }
 }
 
@@ -134,6 +144,9 @@ const OTHER_NAMES: Record<string, string> = {
   log: 'show',
   logs: 'show',
   stop: 'cancel',
+  merge: 'apply',
+  clean: 'gc',
+  prune: 'gc',
   version: '--version',
 }
 

@@ -1,8 +1,9 @@
-import type { Retinue, RunSummary, StoredEvent } from '../../index.js'
+import type { Landing, Retinue, RunSummary, StoredEvent } from '../../index.js'
 import { EXIT } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { agentHead, agentTail } from '../show/agent.js'
 import { agentIds, type Dossier, openDossier } from '../show/dossier.js'
+import { landingLines, landingOf } from '../show/landing.js'
 import { contracts, runHead } from '../show/run.js'
 import { timeline } from '../show/timeline.js'
 import { treeLines } from '../show/tree.js'
@@ -43,6 +44,8 @@ async function showRun(
   full: boolean,
 ): Promise<void> {
   runHead(run, paint).forEach(write)
+  const landing = landingOf(events)
+  if (landing) landingLines(landing, run.run_id, await isKept(retinue, run.run_id, landing)).forEach(write)
   const tree = treeLines(events, { now: Date.now(), interrupted: run.status === 'interrupted' }, paint)
   if (tree.length > 0) ['', ...tree, ''].forEach(write)
   contracts(run.run_id, await retinue.agents(run.run_id), paint).forEach(write)
@@ -51,10 +54,17 @@ async function showRun(
   if (run.text) write(`\n${printable(run.text)}`)
 }
 
+/** The log says how the run ended; whether somebody has applied or discarded it since is in the folder. */
+async function isKept(retinue: Retinue, run_id: string, { state }: Landing): Promise<boolean> {
+  if (state === 'landed') return false
+  const trees = await retinue.worktrees().catch(() => null)
+  return trees === null || trees.some((tree) => tree.run_id === run_id && tree.agent_id === 'root')
+}
+
 function showAgent(run: RunSummary, dossier: Dossier, paint: Paint, full: boolean): void {
   agentHead(dossier, run, paint).forEach(write)
   for (const line of timeline(dossier.events, run.created_at, paint, full)) write(line)
-  const tail = agentTail(dossier, paint)
+  const tail = agentTail(dossier, run.run_id, paint)
   if (tail.length > 0) ['', ...tail].forEach(write)
 }
 

@@ -1,7 +1,8 @@
-import { type AgentResult, type EventData, endedAs, endInWords, type RunSummary } from '../../index.js'
+import { type AgentResult, type EventData, endedAs, endInWords, type RunSummary, receiptInWords } from '../../index.js'
 import { cost, count, duration, line, type Paint, plural, printable } from '../style.js'
-import { card } from './card.js'
+import { card, labelled } from './card.js'
 import type { Dossier } from './dossier.js'
+import { landingLines } from './landing.js'
 
 /** Who it is and what it came to, under which contract. */
 export function agentHead(dossier: Dossier, run: RunSummary, paint: Paint): string[] {
@@ -24,10 +25,10 @@ function endWords({ outcome }: AgentResult, final_status: Dossier['final_status'
   return final_status === null ? outcome : endInWords(endedAs(final_status, outcome), outcome)
 }
 
-/** What its gates said, and the whole of what it reports. */
-export function agentTail({ gates, result }: Dossier, paint: Paint): string[] {
+/** What its gates said, what became of its work, and the whole of what it reports. */
+export function agentTail({ gates, result }: Dossier, run_id: string, paint: Paint): string[] {
   const { bold, dim } = paint
-  const lines = gates.flatMap((gate) => gateLines(gate, paint))
+  const lines = [...gates.flatMap((gate) => gateLines(gate, paint)), ...workLines(result, run_id, paint)]
   if (!result) return lines
   const report = result.text.trim() === '' ? dim('It reports nothing.') : printable(result.text.trimEnd())
   return [
@@ -40,14 +41,23 @@ export function agentTail({ gates, result }: Dossier, paint: Paint): string[] {
   ]
 }
 
+/** What code can hold it to, whatever it reports. */
+function workLines(result: AgentResult | null, run_id: string, paint: Paint): string[] {
+  const { receipt, landing } = result ?? {}
+  return [
+    ...(receipt ? receiptInWords(receipt).flatMap(([label, text]) => labelled(label, text, paint)) : []),
+    ...(landing ? landingLines(landing, run_id) : []),
+  ]
+}
+
 function gateLines(
-  { passed, what, kind, detail, duration_ms }: EventData<'agent.gate_checked'>,
+  { passed, what, kind, detail, duration_ms, after_merge }: EventData<'agent.gate_checked'>,
   paint: Paint,
 ): string[] {
   const { green, red, dim } = paint
   const said = printable(detail.trimEnd())
   return [
-    `${passed ? green('✓') : red('✗')} ${kind} check ${passed ? 'passed' : 'failed'}: ${line(what)} ${dim(duration(duration_ms))}`,
+    `${passed ? green('✓') : red('✗')} ${kind} check${after_merge ? ' after the merge' : ''} ${passed ? 'passed' : 'failed'}: ${line(what)} ${dim(duration(duration_ms))}`,
     ...(said === '' ? [] : said.split('\n').map((text) => dim(`    ${text}`))),
   ]
 }

@@ -1,4 +1,13 @@
-import { type Authority, type Budget, type Contract, type LimitName, MODES, sourceInWords } from '../../index.js'
+import {
+  type Authority,
+  type Budget,
+  type Check,
+  type Contract,
+  type LimitName,
+  MODES,
+  shortCommit,
+  sourceInWords,
+} from '../../index.js'
 import { cost, count, duration, line, type Paint, printable } from '../style.js'
 import type { Dossier } from './dossier.js'
 
@@ -6,7 +15,7 @@ const LABEL = 12
 
 /** The contract of an agent, to be read: who asked for what, what it may, and what it has spent of its budget. */
 export function card(dossier: Dossier, paint: Paint): string[] {
-  const { contract, asked_by, reused_from, attempts } = dossier
+  const { contract, asked_by, reused_from, attempts, worktree } = dossier
   const rows: [label: string, text: string][] = []
   const add = (label: string, text: string | null) => text !== null && rows.push([label, text])
   add('asked by', asked_by === null ? 'whoever started the run' : `${asked_by.agent_id}, with call ${asked_by.call_id}`)
@@ -15,10 +24,13 @@ export function card(dossier: Dossier, paint: Paint): string[] {
     add('result', `of ${reused_from.agent_id} of run ${reused_from.run_id}, which did the same; nobody ran here`)
   }
   if (contract) for (const [label, text] of contractRows(contract)) add(label, text)
+  add('worktree', worktree && `${worktree.path}, on ${worktree.branch} from ${shortCommit(worktree.base)}`)
+  for (const { path, how } of worktree?.included ?? []) add('has', `${path}, ${how} from your folder`)
+  for (const note of worktree?.notes ?? []) add('note', note)
   add('attempts', attempts > 1 ? `${attempts}` : null)
   if (contract) add('budget', budgetLines(contract.execution.budget, dossier.spent).join('\n'))
   for (const check of contract?.step.checks ?? []) {
-    add('check', check.kind === 'command' ? check.command : `the answer fits ${JSON.stringify(check.schema)}`)
+    add('check', checkWords(check))
   }
   for (const { field, asked, given, reason } of contract?.adjustments ?? []) {
     add('adjusted', `${field} from ${asked} to ${given}: ${reason}`)
@@ -45,6 +57,13 @@ function contractRows({ agent, model, permissions, workspace, step }: Contract):
     ['network', permissions.network],
     ['delegation', permissions.can_spawn_children ? `${permissions.max_delegation_depth} deep` : 'none'],
   ]
+}
+
+function checkWords(check: Check): string {
+  if (check.kind === 'command') return check.command
+  if (check.kind === 'schema') return `the answer fits ${JSON.stringify(check.schema)}`
+  const { exist = [], unchanged = [] } = check
+  return [...exist.map((glob) => `${glob} is there`), ...unchanged.map((glob) => `${glob} is not changed`)].join('\n')
 }
 
 /** What becomes of a call that the mode wants asked about. */
@@ -91,7 +110,7 @@ function listed(before: string, names: readonly string[]): string {
 }
 
 /** Every line of a text stands under its first, so that nothing in it can pass for a label of ours. */
-function labelled(label: string, text: string, { dim }: Paint): string[] {
+export function labelled(label: string, text: string, { dim }: Paint): string[] {
   const [first = '', ...rest] = printable(text).split('\n')
   return [`${dim(label.padEnd(LABEL))}${line(first)}`, ...rest.map((more) => `${' '.repeat(LABEL)}${line(more)}`)]
 }

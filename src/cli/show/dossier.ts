@@ -19,6 +19,8 @@ export type Dossier = {
   asked_by: { agent_id: string; call_id: string } | null
   reused_from: { run_id: string; agent_id: string } | null
   attempts: number
+  /** The tree of files that is its own; null: it works where its parent does, the root in the folder. */
+  worktree: EventData<'agent.worktree_created'> | null
   gates: EventData<'agent.gate_checked'>[]
   /** The last that is known. */
   result: AgentResult | null
@@ -37,7 +39,7 @@ export function openDossier(events: readonly StoredEvent[], id: string): Dossier
   if (about.length === 0) return null
   const dossier: Dossier = {
     ...{ id, contract: null, title: '', task: '', asked_by: null, reused_from: null, attempts: 1, gates: [] },
-    ...{ result: null, final_status: null, close_reason: null },
+    ...{ worktree: null, result: null, final_status: null, close_reason: null },
     spent: spentOf(about.filter((event) => event.agent_id === id)),
     events: about,
   }
@@ -82,6 +84,9 @@ function note(dossier: Dossier, event: StoredEvent): void {
     }
     case 'agent.subagent_attempt':
       dossier.attempts = event.data.attempt
+      return
+    case 'agent.worktree_created':
+      dossier.worktree = event.data
       return
     case 'agent.gate_checked':
       dossier.gates.push(event.data)

@@ -1,11 +1,16 @@
 import {
+  checkInWords,
+  doingOf,
   emptyTree,
   endInWords,
   growTree,
+  keptInWords,
+  MERGING,
   type StoredEvent,
   standingOf,
   type TreeAgent,
   timeAtWork,
+  turnInWords,
 } from '../../index.js'
 import { cost, count, duration, line, type Paint, plural } from '../style.js'
 
@@ -51,11 +56,20 @@ function colourOf(agent: TreeAgent, { green, red, dim, yellow }: Paint): (text: 
 }
 
 function stateOf(agent: TreeAgent, interrupted: boolean): string {
-  const { outcome, state, reused_from } = agent
+  const { outcome, state, reused_from, kept_on } = agent
   const standing = standingOf(agent)
-  if (standing === 'waiting' || standing === 'at_work') return interrupted ? 'interrupted' : state
+  if (standing === 'waiting' || standing === 'at_work') return interrupted ? 'interrupted' : (joining(agent) ?? state)
   const ended = outcome === null ? standing : endInWords(standing, outcome)
-  return `${ended}${reused_from ? ', an earlier result' : ''}`
+  const kept = kept_on === null ? '' : `, ${line(keptInWords(kept_on))}`
+  return `${ended}${reused_from ? ', an earlier result' : ''}${kept}`
+}
+
+/** What its state does not say: that it waits to write, or what its parent does with its work. */
+function joining(agent: TreeAgent): string | null {
+  const doing = doingOf(agent)
+  if (doing.kind === 'waiting_to_write') return turnInWords(doing.behind)
+  if (doing.kind === 'being_merged') return MERGING
+  return doing.kind === 'being_checked' ? checkInWords(doing.after_merge, line(doing.what)) : null
 }
 
 function figuresOf(agent: TreeAgent, now: number): string {

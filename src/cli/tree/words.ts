@@ -1,8 +1,16 @@
-import { type Doing, doingOf, endInWords, standingOf, type TreeAgent } from '../../index.js'
+import {
+  checkInWords,
+  type Doing,
+  doingOf,
+  endInWords,
+  keptInWords,
+  MERGING,
+  namesInWords,
+  standingOf,
+  type TreeAgent,
+  turnInWords,
+} from '../../index.js'
 import { line } from '../style.js'
-
-/** So many names are said before the rest is counted. */
-const NAMES = 3
 
 /** What an agent does or waits for, in words. */
 export function doingWords(agent: TreeAgent): string {
@@ -18,7 +26,7 @@ function plainWords(doing: Doing, agent: TreeAgent): string {
     case 'waiting_for_person':
       return `waits for a person: ${line(doing.summary)}`
     case 'waiting_for_agents':
-      return `waits for ${namesOf(doing.ids)}`
+      return `waits for ${namesInWords(doing.ids)}`
     case 'using_tool':
       return `${doing.tool} ${line(doing.summary)}${doing.others > 0 ? ` and ${doing.others} more` : ''}`
     case 'asking_model':
@@ -27,8 +35,14 @@ function plainWords(doing: Doing, agent: TreeAgent): string {
       return `${doing.code}, tries again${doing.not_before === null ? '' : ` at ${clockTime(doing.not_before)}`}`
     case 'waiting_for_merge':
       return 'waits to be joined'
+    case 'waiting_to_write':
+      return turnInWords(doing.behind)
+    case 'being_merged':
+      return MERGING
     case 'being_checked':
-      return `is checked: ${line(doing.what)}`
+      return checkInWords(doing.after_merge, line(doing.what))
+    case 'landing':
+      return 'brings its result into the folder'
     case 'thinking':
       return ''
     case 'ended':
@@ -46,16 +60,8 @@ function endWords(agent: TreeAgent): string {
   if (reused_from) return `result of ${reused_from.agent_id} of run ${reused_from.run_id}`
   if (outcome === null || (outcome === 'completed' && final_status !== 'failed')) return ''
   const ended = standingOf(agent) === 'incomplete' ? endInWords('incomplete', outcome) : outcome
-  return reason === null ? ended : `${ended}: ${line(reason)}`
-}
-
-function namesOf(ids: readonly string[]): string {
-  if (ids.length <= NAMES + 1) return listed(ids)
-  return `${ids.slice(0, NAMES).join(', ')} and ${ids.length - NAMES} more`
-}
-
-function listed(ids: readonly string[]): string {
-  return ids.length < 2 ? ids.join('') : `${ids.slice(0, -1).join(', ')} and ${ids.at(-1)}`
+  const kept = agent.kept_on === null ? '' : ` · ${keptInWords(agent.kept_on)}`
+  return `${reason === null ? ended : `${ended}: ${line(reason)}`}${kept}`
 }
 
 function clockTime(at: number): string {

@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path'
-import { type Budget, DELEGATION_DEFAULTS, type Mode, ROOT_BUDGET } from '../../domain/index.js'
+import { type Budget, DELEGATION_DEFAULTS, type Mode, ROOT_BUDGET, WORKSPACE_DEFAULTS } from '../../domain/index.js'
 
 /** Whether commands are fenced. */
 export type SandboxSetting = 'on' | 'off'
@@ -13,6 +13,7 @@ export const DEFAULTS = {
   local_models: true,
   budget: ROOT_BUDGET as Budget,
   delegation: { ...delegation, max_concurrent: 8 },
+  workspace: WORKSPACE_DEFAULTS,
   /** The first of them that exists. */
   instructions: ['AGENTS.md', 'CLAUDE.md'],
   retry: { max_attempts: 5 },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   DELEGATION_BOUNDS,
+  isolationSchema,
   MIN_WALL_MS,
   modeSchema,
   PROFILE_NAME,
@@ -59,6 +60,12 @@ function profileFields(tools: readonly ToolName[]) {
       'One of the `pools`, instead of `model`.',
     ),
     mode: setting(modeSchema, "Its mode; never wider than its parent's.", { default_text: "its parent's" }),
+    isolation: setting(
+      isolationSchema,
+      'Where it works, at most: `read_only` takes the tools for writing and for commands away, `worktree` and `shared` are as ' +
+        'in `workspace.isolation`, which it never widens.',
+      { default_text: '`workspace.isolation`, and `read_only` where it can write nothing' },
+    ),
     budget: setting(budgetSettingsSchema({}), 'What it may spend, with the keys of `budget`.', {
       default_text: '`delegation.budget`',
     }),

@@ -1,4 +1,4 @@
-import type { Budget, Mode, Profile, ToolLimits } from '../../domain/index.js'
+import type { Budget, Mode, Profile, ToolLimits, WorkspaceSettings } from '../../domain/index.js'
 import { DEFAULTS, type SandboxSetting } from './defaults.js'
 import { machinePath } from './paths.js'
 import { type ResolvedDelegation, resolveDelegation, resolveProfiles } from './resolve-delegation.js'
@@ -21,6 +21,7 @@ export type ResolvedConfig<P = unknown> = {
   delegation: ResolvedDelegation
   /** By name, with the tools' own names. */
   profiles: Record<string, Profile>
+  workspace: WorkspaceSettings
   providers: Record<string, P>
   /** `all`: each file has to be there. `first`: the first that is there, if any. */
   instructions: { take: 'all' | 'first'; files: string[] }
@@ -61,6 +62,7 @@ export function resolveConfig<P>(
     budget: together(DEFAULTS.budget, each('budget')),
     delegation: resolveDelegation(each('delegation')),
     profiles: resolveProfiles(each('profiles'), surroundings.tools),
+    workspace: together(DEFAULTS.workspace, each('workspace')),
     providers: together<Record<string, P>>({}, each('providers')),
     instructions: instructions
       ? { take: 'all', files: instructions }

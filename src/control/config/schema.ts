@@ -10,6 +10,7 @@ import { profilesSettingsSchema } from './profiles.js'
 import { checked, setting, variableName } from './setting.js'
 import type { Surroundings } from './surroundings.js'
 import { webSettingsSchema } from './web.js'
+import { workspaceSettingsSchema } from './workspace.js'
 
 /** The shape of a configuration file. Only what is enforced has a key. */
 export function createConfigSchema<P, S>(surroundings: Surroundings<P, S>) {
@@ -82,6 +83,10 @@ function plainSettings(surroundings: Omit<Surroundings, 'providers' | 'mcp_serve
       'Recipes for sub-agents, by the name that agents ask for them by. A profile only narrows: nothing in it gives a ' +
         'sub-agent more than its parent has. One in your own file wins over one of that name in the project.',
       { default_text: 'none', examples: [EXAMPLE_PROFILES] },
+    ),
+    workspace: setting(
+      workspaceSettingsSchema(),
+      'The trees of files that sub-agents write in, and how the result of a run reaches the folder.',
     ),
     instructions: setting(
       z.array(checked(workspacePathFault)),

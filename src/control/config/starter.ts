@@ -19,8 +19,8 @@ const STYLE = { singleQuote: true, lineWidth: 0 }
 const INTRODUCTION = [
   'Configuration of Retinue for this project. Every setting is optional; remove the first # of a line to use it.',
   'Your own settings for all projects belong in ~/.config/retinue/config.yaml. What this file would widen (mode,',
-  'network, allow rules, budget, delegation, providers, web, no sandbox) counts only where that file lists this folder',
-  'under trusted_projects.',
+  'network, allow rules, budget, delegation, workspace, providers, web, no sandbox) counts only where that file lists',
+  'this folder under trusted_projects.',
 ]
 
 function lines(field: Field, indent: string, yaml: (value: unknown) => string): string[] {

@@ -7,6 +7,7 @@ import type { ResolvedConfig } from './resolve.js'
 import type { Config } from './schema.js'
 import type { Places } from './surroundings.js'
 import { delegationRefusals } from './trust-delegation.js'
+import { workspaceRefusals } from './trust-workspace.js'
 
 /** Whether the person has listed the project's folder. A folder above it does not count: it may hold strangers' too. */
 export function isTrusted(user: Config, places: Places): boolean {
@@ -16,7 +17,7 @@ export function isTrusted(user: Config, places: Places): boolean {
 /**
  * What a project's file says that it may not say. It may come from a stranger, with the repository, so unless it is
  * trusted it can only narrow what holds without it: a wider mode or network, a larger budget, limit or timeout, further
- * allow rules, no sandbox, more or freer sub-agents, answers written beforehand, a place to send requests to and a place
+ * allow rules, no sandbox, more or freer sub-agents, results that reach the folder in a bolder way, answers written beforehand, a place to send requests to and a place
  * to write outside the folder are refused.
  */
 export function trustFaults(
@@ -71,7 +72,8 @@ export function trustFaults(
   for (const { path, from, to } of raised(project, without)) {
     refuse(path, `a project's file cannot raise ${path.at(-1)} from ${from} to ${to}: ${remedy}`)
   }
-  for (const { path, what } of delegationRefusals(project, user, without)) {
+  const refusals = [...delegationRefusals(project, user, without), ...workspaceRefusals(project, user, without)]
+  for (const { path, what } of refusals) {
     refuse(path, `a project's file cannot ${what}: ${remedy}`)
   }
   for (const [name, provider] of Object.entries(project.providers ?? {})) {

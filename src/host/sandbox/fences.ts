@@ -3,6 +3,7 @@ import { FILTER_FD, STATUS_FD } from '../launch.js'
 import { isInside } from '../paths.js'
 import type { OwnPrograms } from '../programs.js'
 import { BubblewrapFinder } from './bubblewrap.js'
+import { cannotConceal, concealmentOf } from './concealment.js'
 import { type HeldName, holdName, releaseName } from './held-names.js'
 import { MachineView } from './machine.js'
 import { misplaced } from './mounts.js'
@@ -10,8 +11,8 @@ import { ownCode } from './own-code.js'
 import { bwrapArguments, planMounts, type View } from './plan.js'
 import { systemCallFilter } from './seccomp.js'
 import { listeningSockets } from './sockets.js'
-import { type Survey, survey, Trees } from './survey.js'
-import { statsOf } from './tree.js'
+import { type Survey, survey, type Tag, Trees } from './survey.js'
+import { statsOf, type Tree, type Walked } from './tree.js'
 
 /** More would take longer to mount than anybody would wait for. */
 const MAX_MOUNTS = 500
@@ -35,7 +36,7 @@ export class Fences {
   readonly #machine = new MachineView()
   readonly #trees = new Trees()
   readonly #filter = systemCallFilter()
-  readonly #code = new Map<string, string[]>()
+  #code: ((root: string) => string[]) | null = null
 
   constructor(private readonly programs: OwnPrograms) {
     this.#finder = new BubblewrapFinder(programs)
@@ -50,10 +51,13 @@ export class Fences {
     this.programs.avoid(fence.root)
     const bwrap = await this.#finder.find()
     if (!bwrap) return refuse('bubblewrap (bwrap) is not installed')
-    const tree = this.#trees.for(fence)
-    const walked = tree.isKnown ? tree.known() : await tree.walk(signal)
+    const cannot = cannotConceal(fence)
+    if (cannot !== null) return refuse(cannot)
+    const around = concealmentOf(fence)
+    const trees = [this.#trees.for(fence), ...this.#trees.linked(fence, around.seen)]
+    const walked = await lookThrough(fence, trees, (tree) => (tree.isKnown ? tree.known() : tree.walk(signal)))
     if (!walked.ok) return { ...refuse(walked.message), ...(walked.stopped && { stopped: true }) }
-    const found = survey(fence, walked)
+    const found = walked.survey
     const held: HeldName[] = []
     const release = () => held.splice(0).forEach(releaseName)
     try {
@@ -67,6 +71,7 @@ export class Fences {
     }
     const view: View = {
       machine: this.#machine.for(env),
+      around,
       readable: found.readable,
       writable: found.writable,
       protected: [...found.protected, ...found.read_only, ...this.#codeIn(fence.root)],
@@ -99,27 +104,43 @@ export class Fences {
       async check(pid) {
         const wrong = misplaced(inside, pid)
         // A file that was moved away before its place was covered lies open somewhere else now.
-        const again = await tree.walk()
+        const again = await lookThrough(fence, trees, (tree) => tree.walk())
         if (wrong !== null) return wrong
         if (!again.ok) return again.message
-        const now = survey(fence, again)
+        const now = again.survey
         return !now.unsettled && mounted(now) === mounted(found) && inodes() === before ? null : fence.root
       },
     }
   }
 
   #codeIn(root: string): string[] {
-    const known = this.#code.get(root) ?? ownCode(root)
-    this.#code.set(root, known)
-    return known
+    this.#code ??= ownCode()
+    return this.#code(root)
   }
 
   /** Looks at the machine anew next time. */
   forget(): void {
     this.#machine.forget()
     this.#trees.forget()
-    this.#code.clear()
+    this.#code = null
   }
+}
+
+/** The first tree is the workspace, the others are what links in it lead to. */
+async function lookThrough(
+  fence: Fence,
+  trees: readonly Tree<Tag>[],
+  walk: (tree: Tree<Tag>) => Walked<Tag> | Promise<Walked<Tag>>,
+): Promise<{ ok: true; survey: Survey } | (Walked<Tag> & { ok: false })> {
+  const done: { root: string; walked: Walked<Tag> & { ok: true } }[] = []
+  for (const tree of trees) {
+    const walked = await walk(tree)
+    if (!walked.ok) return walked
+    done.push({ root: tree.root, walked })
+  }
+  const [workspace, ...linked] = done
+  if (!workspace) throw new Error('a fence has a workspace')
+  return { ok: true, survey: survey(fence, workspace.walked, linked) }
 }
 
 /** What decides about the mounts. The names that are held are free in one survey and not in the other. */

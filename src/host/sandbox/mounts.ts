@@ -15,6 +15,7 @@ export function misplaced(mounts: readonly Mount[], pid: number): string | null 
   if (!inside || !outside) return 'the list of mounts cannot be read'
   const topmost = new Map(mounts.map((mount) => [mount.path, mount]))
   for (const mount of topmost.values()) {
+    if (mount.kind === 'own' && mount.loose) continue
     const mounted = inside.get(mount.path)
     if (!mounted) return mount.path
     if (mount.kind === 'empty' && mounted.type !== 'tmpfs') return mount.path

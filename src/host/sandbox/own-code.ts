@@ -6,17 +6,18 @@ import { isInside } from '../paths.js'
 /**
  * What this process runs and imports, as far as it is in the workspace: Node, Retinue as a dependency of the project,
  * and the packages that it needs itself. It runs without a fence, now or the next time it starts; so a command must
- * not be able to change it.
+ * not be able to change it. Looking that up reads a few hundred files, so it is done once for all roots.
  */
-export function ownCode(root: string, from = fileURLToPath(import.meta.url)): string[] {
+export function ownCode(from = fileURLToPath(import.meta.url)): (root: string) => string[] {
+  const node = realpathSync(process.execPath)
   const file = realpathSync(from)
   const home = packageOf(file)
   const dependencies = home === null ? [] : [...dependenciesOf(home)]
-  // In Retinue's own checkout the sources are what is worked on; what runs is built from them.
-  const own = home === null ? [file] : home === root ? [join(home, 'dist'), join(home, 'bin')] : [home]
-  return [realpathSync(process.execPath), ...own, ...dependencies].filter(
-    (path) => path !== root && isInside(root, path) && existsSync(path),
-  )
+  return (root) => {
+    // In Retinue's own checkout the sources are what is worked on; what runs is built from them.
+    const own = home === null ? [file] : home === root ? [join(home, 'dist'), join(home, 'bin')] : [home]
+    return [node, ...own, ...dependencies].filter((path) => path !== root && isInside(root, path) && existsSync(path))
+  }
 }
 
 function packageOf(path: string): string | null {

@@ -1,20 +1,22 @@
 import { dirname } from 'node:path'
 import type { Fence } from '../host.js'
 import { isInside } from '../paths.js'
+import type { Concealment } from './concealment.js'
 import { type Covered, type Machine, outermost } from './machine.js'
 
 /**
  * One thing that is mounted. `own`: what is there anyway, at the same place. `empty`: an empty folder. `nothing`: a file
- * that cannot be opened.
+ * that cannot be opened. `loose`: it is the machine's and not to be checked, may be a link, and may be gone.
  */
 export type Mount =
-  | { kind: 'own'; path: string; writable: boolean }
+  | { kind: 'own'; path: string; writable: boolean; loose?: true }
   | { kind: 'empty'; path: string; writable: boolean }
   | { kind: 'nothing'; path: string }
 
 /** What was found in the workspace and on the machine when a command was about to start. All paths are absolute. */
 export type View = {
   machine: Machine
+  around: Concealment
   /** The outermost files and folders below the root that may be read, and written; the root itself where all may. */
   readable: readonly string[]
   writable: readonly string[]
@@ -34,26 +36,46 @@ export type View = {
 export function planMounts(fence: Fence, view: View): { outside: Mount[]; inside: Mount[] } {
   const { root } = fence
   const { machine } = view
+  const { concealed, seen: windows } = view.around
   const isBelow = (path: string) => path !== root && isInside(root, path)
   const away = (path: string) => !isInside(root, path)
   const whole = view.readable.includes(root)
   const seen = (path: string) => view.readable.some((at) => isInside(at, path))
   const replaced = (path: string) => machine.emptied.some((at) => isBelow(at) && isInside(at, path))
   const writable = (path: string) => view.writable.some((at) => isInside(at, path)) && !replaced(path)
-  const emptied = (path: string) => machine.emptied.some((at) => isInside(at, path))
+  const isConcealed = (path: string) => concealed.some((at) => isInside(at, path))
+  // Where the person's home is in what is concealed, commands have an empty one there all the same, and its tools.
+  const refilled = outermost([...new Set([...machine.emptied, ...machine.homes])].filter(isConcealed))
+  const tools = machine.tools.filter(
+    (tool) => !isConcealed(tool) || refilled.some((at) => at !== tool && isInside(at, tool)),
+  )
+  const layers: { paths: readonly string[]; visible: boolean }[] = [
+    { paths: machine.emptied, visible: false },
+    { paths: tools.filter((tool) => !isConcealed(tool)), visible: true },
+    { paths: [...concealed, ...refilled], visible: false },
+    { paths: [...tools.filter(isConcealed), ...windows], visible: true },
+  ]
   const homeIsSeen = machine.homes.some(
     (home) => isInside(root, home) && !machine.emptied.some((at) => isBelow(at) && isInside(at, home)),
   )
   const visibleOutside = (path: string) =>
-    away(path) && (!emptied(path) || machine.tools.some((tool) => isInside(tool, path)))
+    away(path) && (layers.findLast(({ paths }) => paths.some((at) => isInside(at, path)))?.visible ?? true)
+  const isLater = (path: string) => isConcealed(path) || windows.some((at) => isInside(at, path))
   const sockets = view.sockets.map((path): Covered => ({ path, kind: 'file' }))
 
   const outside: Mount[] = [
-    ...machine.settings.map((path) => own(path, false)),
+    ...machine.settings.map(loose),
     ...machine.levers.map((path): Mount => ({ kind: 'nothing', path })),
-    ...machine.emptied.filter(away).map((path) => empty(path, true)),
-    ...machine.tools.filter(away).map((path) => own(path, false)),
-    ...[...machine.secrets, ...sockets].filter(({ path }) => visibleOutside(path)).map(cover),
+    ...machine.emptied.filter((path) => away(path) && !isConcealed(path)).map((path) => empty(path, true)),
+    ...tools.filter((path) => away(path) && !isConcealed(path)).map(loose),
+    ...[...machine.secrets, ...sockets].filter(({ path }) => visibleOutside(path) && !isLater(path)).map(cover),
+  ]
+  const around: Mount[] = [
+    ...concealed.filter((path) => !refilled.includes(path)).map((path) => empty(path, false)),
+    ...refilled.filter(away).map((path) => empty(path, true)),
+    ...tools.filter((path) => away(path) && isConcealed(path)).map(loose),
+    ...windows.map((path) => own(path, false)),
+    ...[...machine.secrets, ...sockets].filter(({ path }) => visibleOutside(path) && isLater(path)).map(cover),
   ]
   const covered = [
     ...view.hidden,
@@ -69,6 +91,7 @@ export function planMounts(fence: Fence, view: View): { outside: Mount[]; inside
     (path) => writable(path) && !view.writable.includes(path) && !fixed.some((one) => isInside(one, path)),
   )
   const inside: Mount[] = [
+    ...around,
     ...(whole
       ? [own(root, view.writable.includes(root))]
       : [empty(root, false), ...view.readable.map((path) => own(path, false))]),
@@ -93,9 +116,7 @@ export function bwrapArguments(fence: Fence, cwd: string, view: View): string[] 
     ...(view.forbids_namespaces ? ['--disable-userns'] : []),
     ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
-    ...outside.flatMap((mount) =>
-      mount.kind === 'own' ? ['--ro-bind-try', mount.path, mount.path] : mountArguments(mount),
-    ),
+    ...outside.flatMap(mountArguments),
     ...view.machine.homes.filter((home) => !isInside(fence.root, home)).flatMap((home) => ['--dir', home]),
     ...inside.flatMap(mountArguments),
     // Made last, because the places of other mounts are made in it.
@@ -108,6 +129,7 @@ export function bwrapArguments(fence: Fence, cwd: string, view: View): string[] 
 
 function mountArguments(mount: Mount): string[] {
   const { path } = mount
+  if (mount.kind === 'own' && mount.loose) return ['--ro-bind-try', path, path]
   if (mount.kind === 'own') return [mount.writable ? '--bind' : '--ro-bind', path, path]
   if (mount.kind === 'empty') return ['--tmpfs', path]
   // A device that is mounted without the right to use devices: whoever opens it is refused.
@@ -122,6 +144,10 @@ function foldersAbove(root: string, path: string): string[] {
 
 function own(path: string, writable: boolean): Mount {
   return { kind: 'own', path, writable }
+}
+
+function loose(path: string): Mount {
+  return { kind: 'own', path, writable: false, loose: true }
 }
 
 function empty(path: string, writable: boolean): Mount {

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { matchesAny } from '../../domain/index.js'
 import type { Fence } from '../host.js'
 import { isInside } from '../paths.js'
+import { linkedAs } from './concealment.js'
 import { canHold } from './held-names.js'
 import { commonPaths, everyLayerMatches, literalPath, nameFilter } from './layers.js'
 import { type Covered, outermost } from './machine.js'
@@ -59,17 +60,67 @@ function lookFor(fence: Fence): Look<Tag> {
   }
 }
 
+/** In what a link leads to, only what is hidden matters: none of it is writable. */
+function lookForHidden(fence: Fence, name: string): Look<Tag> {
+  const mayBeHidden = nameFilter(fence.hidden)
+  const tag: Tag = { protected: false, hidden: true, readable: false, writable: false, read_only: false }
+  return {
+    tag: (folder, entry) => {
+      const path = [name, ...(folder === '.' ? [] : [folder]), entry].join('/')
+      return mayBeHidden(entry) && matchesAny(fence.hidden, path) ? tag : null
+    },
+    enters: (entry) => !PROTECTED.includes(entry),
+  }
+}
+
+/** So many folders are kept in memory, and so many trees: worktrees come and go, and some are large. */
+const MAX_FOLDERS = 200_000
+const MAX_TREES = 200
+
 /** Trees are kept for the fences that were used last, because most commands of an agent have the same one. */
 export class Trees {
   readonly #trees = new Map<string, Tree<Tag>>()
 
+  constructor(private readonly most = { folders: MAX_FOLDERS, trees: MAX_TREES }) {}
+
+  get size(): number {
+    return this.#trees.size
+  }
+
   for(fence: Fence): Tree<Tag> {
-    const key = JSON.stringify([fence.root, fence.hidden, fence.read_paths, fence.write_paths, fence.read_only])
-    const tree = this.#trees.get(key) ?? new Tree(fence.root, lookFor(fence))
+    const key = [fence.root, fence.hidden, fence.read_paths, fence.write_paths, fence.read_only]
+    return this.#keep(JSON.stringify(key), () => new Tree(fence.root, lookFor(fence)))
+  }
+
+  /** The folders that links in the worktree lead to, where patterns may hide something in them. */
+  linked(fence: Fence, seen: readonly string[]): Tree<Tag>[] {
+    if (fence.hidden.every((pattern) => literalPath(pattern) !== null)) return []
+    return seen.flatMap((path) => {
+      const name = linkedAs(fence, path)
+      if (name === null || !statsOf(path)?.isDirectory()) return []
+      const key = JSON.stringify([path, name, fence.hidden])
+      return [this.#keep(key, () => new Tree(path, lookForHidden(fence, name)))]
+    })
+  }
+
+  #keep(key: string, make: () => Tree<Tag>): Tree<Tag> {
+    const known = this.#trees.get(key)
+    const tree = known ?? make()
     this.#trees.delete(key)
+    if (!known) this.#drop()
     this.#trees.set(key, tree)
-    for (const old of this.#trees.keys()) if (this.#trees.size > 20) this.#trees.delete(old)
     return tree
+  }
+
+  /** Those whose folder is gone, and then the ones that were not used for longest. */
+  #drop(): void {
+    for (const [key, { root }] of this.#trees) if (!statsOf(root)) this.#trees.delete(key)
+    let folders = [...this.#trees.values()].reduce((sum, { size }) => sum + size, 0)
+    for (const [key, { size }] of this.#trees) {
+      if (folders <= this.most.folders && this.#trees.size < this.most.trees) return
+      this.#trees.delete(key)
+      folders -= size
+    }
   }
 
   forget(): void {
@@ -77,8 +128,10 @@ export class Trees {
   }
 }
 
-/** What a fence has to do with what is in the workspace now. Absolute paths. */
-export function survey(fence: Fence, walked: Walked<Tag> & { ok: true }): Survey {
+type Done = Walked<Tag> & { ok: true }
+
+/** What a fence has to do with what is in the workspace now, and in what links lead to. Absolute paths. */
+export function survey(fence: Fence, walked: Done, linked: readonly { root: string; walked: Done }[] = []): Survey {
   const { root } = fence
   const at = (path: string) => (path === '.' ? root : join(root, path))
   const found = walked.found.filter(({ path }) => statsOf(at(path))).sort((a, b) => (a.path < b.path ? -1 : 1))
@@ -108,7 +161,7 @@ export function survey(fence: Fence, walked: Walked<Tag> & { ok: true }): Survey
     .map(at)
     .filter((path) => writable.some((one) => one !== path && isInside(one, path)) && !isKept(path) && isFree(path))
   return {
-    unsettled: walked.unsettled || found.length < walked.found.length,
+    unsettled: walked.unsettled || found.length < walked.found.length || linked.some((one) => one.walked.unsettled),
     readable,
     writable,
     protected: shielded,
@@ -120,12 +173,16 @@ export function survey(fence: Fence, walked: Walked<Tag> & { ok: true }): Survey
       ]),
     ],
     hidden: [
-      ...found.filter((one) => one.tag.hidden).flatMap((one) => coverOf(at(one.path), one)),
+      ...found.filter((one) => one.tag.hidden).flatMap((one) => coverOf(at(one.path), one, fence.seen)),
+      ...linked.flatMap((tree) =>
+        tree.walked.found.flatMap((one) => coverOf(join(tree.root, one.path), one, fence.seen)),
+      ),
       ...fence.hidden.flatMap((pattern) => {
         const path = literalPath(pattern)
-        return path === null || path === '.' ? [] : coverOf(at(path))
+        return path === null || path === '.' ? [] : coverOf(at(path), undefined, fence.seen)
       }),
-    ],
+      // A name that is held while commands run has nothing in it to be hidden, and is there in one survey only.
+    ].filter(({ path }) => !isHeldName(root, path) || !canHold(path)),
     shown: (fence.shown ?? []).map(at).filter(isReal),
   }
 }
@@ -140,17 +197,25 @@ function readOnlyGlobs(fence: Fence): string[] {
   return (fence.read_only ?? []).map((pattern) => pattern.replace(/^\.\//, '').replace(/(?<=.)(?:\/\*{0,2})+$/, ''))
 }
 
+function isHeldName(root: string, path: string): boolean {
+  return isAtRoot(root, path) && [...PROTECTED, ...PROTECTED_AT_ROOT].includes(path.slice(root.length + 1))
+}
+
 function isAtRoot(root: string, path: string): boolean {
   return path !== root && !path.slice(root.length + 1).includes('/')
 }
 
-/** A link is no secret, but what it leads to is. Only a plain file can be hidden for its sake: not a folder, not a program. */
-function coverOf(path: string, found?: Found<Tag>): Covered[] {
+/**
+ * A link is no secret, but what it leads to is. Only a plain file can be hidden for its sake: not a folder, not a program.
+ * What is seen only because a link in a worktree leads to it is another matter.
+ */
+function coverOf(path: string, found?: Found<Tag>, seen: readonly string[] = []): Covered[] {
   try {
     const kind = found?.kind
     const real = kind === undefined || kind === 'link' ? realpathSync(path) : path
     const stats = statSync(real)
-    if (real !== path && (!stats.isFile() || stats.mode & 0o111)) return []
+    const isPlain = stats.isFile() && !(stats.mode & 0o111)
+    if (real !== path && !isPlain && !seen.some((one) => isInside(one, real))) return []
     return [{ path: real, kind: stats.isDirectory() ? 'folder' : 'file' }]
   } catch {
     return []

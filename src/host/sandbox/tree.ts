@@ -46,14 +46,18 @@ export class Tree<T> {
   #unsettled = false
 
   constructor(
-    private readonly root: string,
+    readonly root: string,
     private readonly look: Look<T>,
     private readonly limit = MAX_ENTRIES,
   ) {}
 
-  /** False before the first walk. */
+  /** How many folders are kept: none before the first walk. */
+  get size(): number {
+    return this.#folders.size
+  }
+
   get isKnown(): boolean {
-    return this.#folders.size > 0
+    return this.size > 0
   }
 
   /** What the last walk found. */

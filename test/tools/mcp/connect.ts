@@ -109,6 +109,9 @@ export async function connect(servers: Record<string, McpServerSettings>, extra:
       commitSoon: () => {},
       ask: async () => null,
       keepOutput: () => ({ digest: '', bytes: 0 }),
+      hasOwnFiles: () => true,
+      getOwnFiles: async () => true,
+      alone: (work) => work(),
       abortStatus: () => 'cancelled',
     }
     const text = typeof args === 'string' ? args : JSON.stringify(args)

@@ -1,0 +1,17 @@
+import { appliedInWords } from '../../index.js'
+import { EXIT } from '../exit.js'
+import { type StoreOptions, withRetinue } from '../open.js'
+import { line } from '../style.js'
+
+type ApplyOptions = StoreOptions & { commit?: boolean; json?: boolean }
+
+/** Brings the result of a run that is kept on a branch into the folder. */
+export async function apply(id: string, options: ApplyOptions): Promise<number> {
+  return withRetinue(options, async (retinue) => {
+    const { run_id } = await retinue.find(id)
+    const applied = await retinue.apply(run_id, { commit: options.commit === true })
+    if (options.json) process.stdout.write(`${JSON.stringify({ run_id, ...applied })}\n`)
+    else process.stdout.write(`${line(appliedInWords(applied))}\n`)
+    return EXIT.ok
+  })
+}

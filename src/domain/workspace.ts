@@ -1,0 +1,32 @@
+import { z } from 'zod'
+
+/** Where an agent works, narrowest first. */
+export const ISOLATIONS = ['read_only', 'worktree', 'shared'] as const
+export const isolationSchema = z.enum(ISOLATIONS)
+export type Isolation = z.infer<typeof isolationSchema>
+
+export function narrowerIsolation(a: Isolation, b: Isolation): Isolation {
+  return ISOLATIONS.indexOf(a) <= ISOLATIONS.indexOf(b) ? a : b
+}
+
+/** How the trees of files that agents work in are made and joined. */
+export type WorkspaceSettings = {
+  /** `worktree`: each sub-agent that writes has a tree of its own. `shared`: all write into the folder itself. */
+  isolation: Exclude<Isolation, 'read_only'>
+  /** A command that is run in each fresh worktree, behind the fence of its agent. null: none. */
+  setup: string | null
+  /** Whether a merge conflict gets one sub-agent that resolves it. */
+  repair: boolean
+  /** How the result of a run that succeeded reaches the folder. `branch`: it does not. */
+  land: Land
+}
+
+export const landSchema = z.enum(['changes', 'commit', 'branch'])
+export type Land = z.infer<typeof landSchema>
+
+export const WORKSPACE_DEFAULTS: WorkspaceSettings = {
+  isolation: 'worktree',
+  setup: null,
+  repair: false,
+  land: 'changes',
+}

@@ -1,0 +1,80 @@
+import type { KeptTree } from './api.js'
+import { titleOf } from './domain/index.js'
+import { type ErrorCode, RetinueError } from './errors.js'
+import type { CommitCheck, Host } from './host/index.js'
+import type { RunReader } from './run-reader.js'
+import { createKept, type Kept, type KeptFault, type KeptResult } from './workspaces/index.js'
+
+const CODES: Record<KeptFault, ErrorCode> = {
+  unknown: 'not_found',
+  not_closed: 'held',
+  nothing: 'input',
+  in_the_way: 'held',
+  failed: 'store',
+}
+
+type Parts = { host: Host; cwd: string; reader: RunReader; check: CommitCheck }
+
+/** What runs have left on branches and in worktrees, by what the store knows about those runs. */
+export class KeptRuns {
+  #kept: Promise<Kept> | null = null
+
+  constructor(private readonly parts: Parts) {}
+
+  async diff(id: string, options?: { stat?: boolean }): Promise<string> {
+    const { run_id } = await this.parts.reader.find(id)
+    return settled(await (await this.#open()).diff(run_id, options)).text
+  }
+
+  async apply(id: string, options?: { commit?: boolean }): Promise<{ paths: string[]; commit: string | null }> {
+    const { run_id } = await this.parts.reader.find(id)
+    const { paths, commit } = settled(await (await this.#open()).apply(run_id, options))
+    return { paths, commit }
+  }
+
+  /** Also of a run that this store does not know: `worktrees` names it by its whole id. */
+  async discard(id: string): Promise<KeptTree[]> {
+    const { run_id } = await this.parts.reader.find(id).catch((error) => {
+      if (error instanceof RetinueError && error.code === 'not_found') return { run_id: id }
+      throw error
+    })
+    return settled(await (await this.#open()).discard(run_id)).removed
+  }
+
+  async worktrees(): Promise<KeptTree[]> {
+    return settled(await (await this.#open()).worktrees()).trees
+  }
+
+  async gc(): Promise<{ removed: KeptTree[]; kept: KeptTree[] }> {
+    const { removed, kept } = settled(await (await this.#open()).gc())
+    return { removed, kept }
+  }
+
+  #open(): Promise<Kept> {
+    this.#kept ??= this.#make().catch((error) => {
+      this.#kept = null
+      throw error
+    })
+    return this.#kept
+  }
+
+  async #make(): Promise<Kept> {
+    const { host, cwd, reader, check } = this.parts
+    const opened = await host.trees(cwd)
+    if (!opened.ok) throw new RetinueError('store', opened.message)
+    return createKept({
+      trees: opened.trees,
+      git: host.git,
+      check,
+      statusOf: async (run_id) => (await reader.known(run_id))?.status ?? null,
+      landingOf: async (run_id) => (await reader.result(run_id))?.landing ?? null,
+      baseOf: async (run_id) => (await reader.root(run_id)).memory.tree?.base ?? null,
+      titleOf: async (run_id) => titleOf((await reader.root(run_id)).memory.contract.step.title),
+    })
+  }
+}
+
+function settled<T>(result: KeptResult<T>): T {
+  if (result.ok) return result
+  throw new RetinueError(CODES[result.code], result.message)
+}

@@ -1,0 +1,146 @@
+import type { TreeResult } from '../host/index.js'
+import type { AgentTree, Files, RunTrees, TreeOwner } from '../workspaces/index.js'
+import type { Above } from './launcher.js'
+import type { Recorder } from './recorder.js'
+import { inTurn } from './turns.js'
+
+type AgentSide = {
+  recorder: Recorder
+  trees: RunTrees
+  /** What it has from the agent above it; null for the root. */
+  above: Above | null
+  /** The person's folder. */
+  folder: Files
+  signal: () => AbortSignal
+  /** Waits while neither a slot is held nor its time passes. */
+  pause: <T>(wait: () => Promise<T>) => Promise<T>
+  /** Makes a fresh tree ready to work in. Says why it could not. */
+  setUp: (tree: AgentTree, base: string) => Promise<string | null>
+}
+
+/**
+ * What an agent works in: what the one above it does, and from the moment that it or one below it writes, a tree of its
+ * own. There is no way back, and none into the tree above it.
+ */
+export class AgentFiles {
+  /** Whatever changes its files does it alone: its own calls, and the merges of what its sub-agents wrote. */
+  readonly alone = inTurn()
+  #tree: AgentTree | null = null
+  /** The commit that its tree is known to be at, with nothing in it that is not committed. */
+  #at: string | null = null
+  #making: Promise<TreeResult<{ tree: AgentTree }>> | null = null
+
+  constructor(private readonly side: AgentSide) {}
+
+  get now(): Files {
+    return this.#tree?.files ?? this.side.above?.files() ?? this.side.folder
+  }
+
+  get tree(): AgentTree | null {
+    return this.#tree
+  }
+
+  /** For calls of its own, after which nobody knows what is in its tree. */
+  aloneForCall<T>(work: () => Promise<T>): Promise<T> {
+    return this.alone(() =>
+      work().finally(() => {
+        this.#at = null
+      }),
+    )
+  }
+
+  /** All that is in its tree, as a commit. To be called alone. */
+  async committed(): Promise<TreeResult<{ tree: AgentTree; commit: string }>> {
+    const own = await this.own()
+    if (!own.ok) return own
+    const { tree } = own
+    if (this.#at !== null) return { ok: true, tree, commit: this.#at }
+    const taken = await tree.snapshot('Changes of the agent itself')
+    if (!taken.ok) return taken
+    this.#at = taken.commit
+    return { ok: true, tree, commit: taken.commit }
+  }
+
+  /** Brings its tree to a commit. To be called alone. */
+  async bringTo(commit: string): Promise<TreeResult<object>> {
+    const own = await this.own()
+    if (!own.ok) return own
+    const is_clean = this.#at !== null
+    this.#at = null
+    const done = await own.tree.reset(commit, { is_clean })
+    if (done.ok) this.#at = commit
+    return done
+  }
+
+  /** A check is about to run in its tree, and may leave anything there. */
+  disturbed(): void {
+    this.#at = null
+  }
+
+  /** Whether it has to have a tree before it changes anything. */
+  get mustHaveTree(): boolean {
+    return this.#tree === null && this.side.recorder.memory.contract.workspace.isolation === 'worktree'
+  }
+
+  /** After a restart: the tree that it had. */
+  async reopen(): Promise<void> {
+    const { recorder, trees } = this.side
+    const { tree, result, landing } = recorder.memory
+    // What is landing is a commit, and its tree may be gone already.
+    if (tree === null || result || landing) return
+    const found = await trees.reopen(this.#owner, tree.base)
+    if (found.ok) this.#tree = found.tree
+    else if (recorder.memory.no_tree === null) this.fail(`its worktree is not there any more: ${found.message}`)
+  }
+
+  /** Its own tree, made where it has none. */
+  own(): Promise<TreeResult<{ tree: AgentTree }>> {
+    if (this.#tree) return Promise.resolve({ ok: true, tree: this.#tree })
+    this.#making ??= this.#make().finally(() => {
+      this.#making = null
+    })
+    return this.#making
+  }
+
+  /** The same for a call of its own: without a tree it is over. */
+  async ownForCall(): Promise<boolean> {
+    const made = await this.own()
+    if (!made.ok && !this.side.signal().aborted) this.fail(made.message)
+    return made.ok
+  }
+
+  fail(message: string): void {
+    this.side.recorder.record('agent.worktree_failed', { message })
+  }
+
+  get #owner(): TreeOwner {
+    const { agent_id, contract } = this.side.recorder.memory
+    return { agent_id, is_root: contract.parent.agent_id === null }
+  }
+
+  async #make(): Promise<TreeResult<{ tree: AgentTree }>> {
+    const { recorder, trees, above, signal } = this.side
+    const admitted = above
+      ? await this.side.pause(() =>
+          above.admit(signal(), (behind) => {
+            recorder.record('agent.workspace_awaited', { behind })
+            recorder.commitSoon()
+          }),
+        )
+      : null
+    if (admitted && !admitted.ok) return admitted
+    const made = admitted ? await trees.add(this.#owner, admitted.base) : await trees.pin()
+    if (!made.ok) return made
+    const { tree, created } = made
+    const fault = await this.side.setUp(tree, created.base)
+    if (fault !== null) {
+      await trees.remove(this.#owner)
+      return { ok: false, code: 'failed', message: fault }
+    }
+    recorder.record('agent.worktree_created', created)
+    await recorder.commit()
+    this.#tree = tree
+    this.#at = created.base
+    return { ok: true, tree }
+  }
+}

@@ -1,0 +1,127 @@
+import type { Landing } from '../domain/index.js'
+import type { ListedTree, Trees } from '../host/index.js'
+
+/** A worktree or a branch that there is, as people are told about it. */
+export type KeptTree = {
+  run_id: string
+  agent_id: string
+  branch: string
+  /** Absolute; null: there is a branch alone. */
+  path: string | null
+  /**
+   * `in_use`: its run is not closed. `kept`: it has work that is nowhere else. `left_over`: nothing would be lost with it.
+   */
+  state: 'in_use' | 'kept' | 'left_over'
+  /** Why it is in that state, in words. */
+  why: string
+}
+
+export type RunStanding = 'running' | 'interrupted' | 'closed' | null
+
+/** What the store knows about a run. */
+export type RunKnowledge = {
+  /** null: the store has no such run. */
+  statusOf(run_id: string): Promise<RunStanding>
+  /** null: it had no tree of its own, or has not ended. */
+  landingOf(run_id: string): Promise<Landing | null>
+  /** The commit that the root agent's own tree began with; null: it has none. */
+  baseOf(run_id: string): Promise<string | null>
+}
+
+/** The name of the root agent's tree; those of sub-agents have the agents' ids. */
+export const INTEGRATION = 'integration'
+
+/** Where something cannot be read or told, it is `kept`: work is never taken for a left-over for want of knowledge. */
+type Judgement = Pick<KeptTree, 'state' | 'why'>
+
+/** Every worktree and branch of `listed`, with what would be lost with it. */
+export async function judgeTrees(
+  trees: Trees,
+  known: RunKnowledge,
+  listed: readonly ListedTree[],
+): Promise<{ tree: ListedTree; kept: KeptTree }[]> {
+  const judged: { tree: ListedTree; kept: KeptTree }[] = []
+  const runs = new Map<string, Promise<Run>>()
+  for (const tree of listed) {
+    const { run_id, name, branch, path } = tree
+    if (!runs.has(run_id)) runs.set(run_id, lookUp(trees, known, run_id))
+    const siblings = listed.filter((other) => other.run_id === run_id)
+    const judgement = await judge(trees, await (runs.get(run_id) as Promise<Run>), tree, siblings)
+    judged.push({ tree, kept: { run_id, agent_id: name === INTEGRATION ? 'root' : name, branch, path, ...judgement } })
+  }
+  return judged
+}
+
+type Run = { status: RunStanding; landing: Landing | null; base: string | null; result: string | null }
+
+async function lookUp(trees: Trees, known: RunKnowledge, run_id: string): Promise<Run> {
+  const status = await known.statusOf(run_id)
+  if (status !== 'closed') return { status, landing: null, base: null, result: null }
+  const [landing, base, ends] = await Promise.all([known.landingOf(run_id), known.baseOf(run_id), trees.recall(run_id)])
+  return { status, landing, base, result: landing?.commit ?? (ends.ok ? ends.result : null) }
+}
+
+async function judge(trees: Trees, run: Run, tree: ListedTree, siblings: readonly ListedTree[]): Promise<Judgement> {
+  const { status } = run
+  if (status === 'running') return { state: 'in_use', why: 'its run is at work' }
+  if (status === 'interrupted') {
+    return { state: 'in_use', why: `its run was interrupted and can go on: retinue resume ${tree.run_id}` }
+  }
+  if (status === null) {
+    // A run of another store, perhaps at work: what looks like nobody's here may be all that somebody has.
+    const other = 'this store does not know its run, but another may (--store)'
+    return { state: 'kept', why: `${other}. If none does: retinue discard ${tree.run_id}` }
+  }
+  if (tree.path !== null) {
+    const found = await trees.isCommitted(tree.run_id, tree.name)
+    if (!found.ok) return { state: 'kept', why: `its files cannot be compared with its branch: ${found.message}` }
+    if (!found.committed) return { state: 'kept', why: 'it has files that are on no branch' }
+  }
+  if (tree.commit === null) return { state: 'left_over', why: 'it is empty' }
+  return tree.name === INTEGRATION
+    ? judgeResult(trees, run, tree.commit, tree.run_id)
+    : judgeAgent(trees, run, tree, tree.commit, siblings)
+}
+
+/** The tree of the run itself: its work is elsewhere once it is in the person's folder. */
+async function judgeResult(trees: Trees, run: Run, commit: string, run_id: string): Promise<Judgement> {
+  const { landing, base } = run
+  const nothing_new = base !== null && (await hasAll(trees, base, commit))
+  if (nothing_new) return { state: 'left_over', why: 'it has nothing but what it began with' }
+  if (landing?.state === 'landed' && (await hasAll(trees, landing.commit, commit))) {
+    return { state: 'left_over', why: 'its result is in the folder' }
+  }
+  if (landing?.state === 'landed') return { state: 'kept', why: 'it has more than what was brought into the folder' }
+  const reason = landing?.reason ? `: ${landing.reason}` : ''
+  return { state: 'kept', why: `its result is not in the folder${reason}. Bring it in: retinue apply ${run_id}` }
+}
+
+/** The tree of a sub-agent: its work is elsewhere once it is in the run's result, or in a tree above it that there is. */
+async function judgeAgent(
+  trees: Trees,
+  run: Run,
+  { name }: ListedTree,
+  commit: string,
+  siblings: readonly ListedTree[],
+): Promise<Judgement> {
+  if (run.result !== null && (await hasAll(trees, run.result, commit))) {
+    return { state: 'left_over', why: "all of it is in the run's result" }
+  }
+  for (const above of siblings) {
+    if (above.commit === null || !isAbove(above.name, name)) continue
+    if (await hasAll(trees, above.commit, commit)) return { state: 'left_over', why: `all of it is on ${above.branch}` }
+  }
+  return { state: 'kept', why: 'its work was not merged' }
+}
+
+/** `a2` is above `a2.1`, and the tree of the run is above all. */
+function isAbove(name: string, below: string): boolean {
+  return name === INTEGRATION || below.startsWith(`${name}.`)
+}
+
+/** Whether all that is in `commit` is in `whole` too; false where that cannot be told. */
+export async function hasAll(trees: Trees, whole: string, commit: string): Promise<boolean> {
+  if (whole === commit) return true
+  const missing = await trees.commits(whole, commit)
+  return missing.ok && missing.commits.length === 0
+}

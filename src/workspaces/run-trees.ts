@@ -1,0 +1,354 @@
+import { join, posix } from 'node:path'
+import type { Contract, EventData, FileChange, Land, Landing, Receipt } from '../domain/index.js'
+import type {
+  CommitCheck,
+  CommitNote,
+  Fault,
+  Host,
+  Repository,
+  TreeChange,
+  TreeResult,
+  Trees,
+  WorkTree,
+} from '../host/index.js'
+import type { Files } from './files.js'
+import { ownershipFault } from './ownership.js'
+
+/** The tree of the root agent, into which everything of a run is integrated. */
+const INTEGRATION = 'integration'
+
+/** An agent as far as its tree is concerned. */
+export type TreeOwner = { agent_id: string; is_root: boolean }
+
+/** A tree of files that is one agent's own. */
+export interface AgentTree {
+  readonly files: Files
+  /** All that it has written, as a commit. `uncommittable`: what no commit can have. */
+  snapshot(title: string): Promise<TreeResult<{ commit: string; uncommittable: string[] }>>
+  /** Brings it to a commit, whatever is in it; `is_clean`: it is known to be as it was committed. */
+  reset(commit: string, options?: { is_clean?: boolean }): Promise<TreeResult<object>>
+}
+
+type MadeTree = { tree: AgentTree; created: EventData<'agent.worktree_created'> }
+
+/** What a sub-agent has written, as its parent finds it. */
+export type Work = {
+  base: string
+  commit: string
+  /** Paths as the agent writes them. */
+  changes: TreeChange[]
+  files: FileChange[]
+  commits: Receipt['commits']
+  left_out: string[]
+  /** Why it is not the agent's to change. */
+  fault: string | null
+}
+
+/** A sub-agent that has ended. `taken`: the commit that its work was found to be, before a restart. */
+type Ended = {
+  contract: Contract
+  base: string
+  taken: string | null
+  title: string
+  files_changed: string[]
+}
+
+type Parts = {
+  host: Host
+  folder: string
+  run_id: string
+  /** What must not get into a commit of the person's. */
+  check: CommitCheck
+}
+
+/** The trees of one run: made when they are needed, joined by their owners' parents, landed and cleaned up. */
+export class RunTrees {
+  #trees: Promise<TreeResult<{ trees: Trees }>> | null = null
+
+  constructor(private readonly parts: Parts) {}
+
+  /** The tree of the root agent, from what the person has now. It is what the whole run starts from. */
+  async pin(): Promise<TreeResult<MadeTree>> {
+    const opened = await this.#open()
+    if (!opened.ok) return opened
+    const captured = await opened.trees.capture(this.parts.run_id)
+    if (!captured.ok) return captured
+    return this.#add(opened.trees, ROOT, captured.commit, captured.notes)
+  }
+
+  async add(owner: TreeOwner, base: string): Promise<TreeResult<MadeTree>> {
+    const opened = await this.#open()
+    return opened.ok ? this.#add(opened.trees, owner, base, []) : opened
+  }
+
+  /** One that an event says was made, perhaps by a process that is gone. */
+  async reopen(owner: TreeOwner, base: string): Promise<TreeResult<{ tree: AgentTree }>> {
+    const opened = await this.#open()
+    if (!opened.ok) return opened
+    const found = await opened.trees.open(this.parts.run_id, nameOf(owner))
+    return found.ok ? { ok: true, tree: await this.#agentTree(opened.trees, found.tree, owner, base) } : found
+  }
+
+  /** What a sub-agent has written since its base, committed on its branch. */
+  async work(
+    owner: TreeOwner,
+    { contract, base, taken, title, files_changed }: Ended,
+  ): Promise<TreeResult<{ work: Work; tree: AgentTree }>> {
+    const opened = await this.#open()
+    if (!opened.ok) return opened
+    const { trees } = opened
+    const found = await trees.open(this.parts.run_id, nameOf(owner))
+    if (!found.ok) return found
+    const tree = await this.#agentTree(trees, found.tree, owner, base)
+    // What gates left in it since it was taken is none of its work.
+    const reset = taken === null ? null : await tree.reset(taken)
+    if (reset && !reset.ok) return reset
+    const snapshot = await tree.snapshot(title)
+    if (!snapshot.ok) return snapshot
+    const { commit, uncommittable } = snapshot
+    const [compared, listed] = await Promise.all([this.#compare(trees, base, commit), trees.commits(base, commit)])
+    if (!compared.ok) return compared
+    if (!listed.ok) return listed
+    const { changes, files } = compared
+    const unseen = files_changed.filter((path) => !changes.some((change) => change.path === path))
+    const ignored = await found.tree.ignored(unseen)
+    if (!ignored.ok) return ignored
+    const fault = ownershipFault(
+      contract,
+      changes,
+      uncommittable.map((path) => ownPath(trees, path)),
+    )
+    const work: Work = { base, commit, changes, files, commits: listed.commits, left_out: ignored.paths, fault }
+    return { ok: true, work, tree }
+  }
+
+  /** A commit that has both; no file is touched. */
+  async merge(ours: string, theirs: string, by: TreeOwner, title: string): ReturnType<Trees['merge']> {
+    const opened = await this.#open()
+    if (!opened.ok) return opened
+    const merged = await opened.trees.merge(ours, theirs, this.#mergeNote(by, title))
+    if (!('tree' in merged)) return merged
+    return { ...merged, paths: merged.paths.map((path) => ownPath(opened.trees, path)) }
+  }
+
+  /** A commit with our files and their history: what they wanted is in them already. */
+  async adopt(ours: string, theirs: string, by: TreeOwner, title: string): Promise<TreeResult<{ commit: string }>> {
+    const opened = await this.#open()
+    return opened.ok ? opened.trees.adopt(ours, theirs, this.#mergeNote(by, title)) : opened
+  }
+
+  async diff(from: string, to: string): Promise<TreeResult<{ text: string }>> {
+    const opened = await this.#open()
+    return opened.ok ? opened.trees.diff(from, to) : opened
+  }
+
+  /** What a merge brought into a tree. */
+  async brought(from: string, to: string): Promise<TreeResult<{ files: FileChange[] }>> {
+    const opened = await this.#open()
+    if (!opened.ok) return opened
+    return this.#compare(opened.trees, from, to)
+  }
+
+  /** Removes the tree of a sub-agent whose work is integrated, or that has none. */
+  async remove(owner: TreeOwner): Promise<TreeResult<object>> {
+    const opened = await this.#open()
+    return opened.ok ? opened.trees.remove(this.parts.run_id, nameOf(owner), { later: true }) : opened
+  }
+
+  /**
+   * Leaves the tree of a sub-agent where a person finds it, as it was when the agent had ended. null: it was never
+   * finished or somebody removed it, and there is nothing in it or on its branch.
+   */
+  async keep(owner: TreeOwner, base: string, commit: string | null): Promise<TreeResult<{ kept: Receipt['kept'] }>> {
+    const opened = await this.#open()
+    if (!opened.ok) return opened
+    if (commit === null && (await this.#isEmpty(opened.trees, owner, base))) {
+      const removed = await opened.trees.remove(this.parts.run_id, nameOf(owner))
+      return removed.ok ? { ok: true, kept: null } : removed
+    }
+    if (commit !== null) {
+      const found = await opened.trees.open(this.parts.run_id, nameOf(owner))
+      if (found.ok) await found.tree.reset(commit)
+    }
+    const published = await opened.trees.publish(this.parts.run_id, nameOf(owner))
+    if (!published.ok) return published
+    return { ok: true, kept: { branch: published.branch, path: this.#path(owner) } }
+  }
+
+  async #isEmpty(trees: Trees, owner: TreeOwner, base: string): Promise<boolean> {
+    const { run_id } = this.parts
+    const [found, listed] = [await trees.isCommitted(run_id, nameOf(owner)), await trees.list()]
+    if (!found.ok || !found.committed || !listed.ok) return false
+    const tree = listed.trees.find((one) => one.run_id === run_id && one.name === nameOf(owner))
+    return !tree || tree.commit === null || tree.commit === base
+  }
+
+  /** Whether there is anything to land. */
+  async result(base: string, commit: string): Promise<TreeResult<{ files: FileChange[] }>> {
+    const opened = await this.#open()
+    if (!opened.ok) return opened
+    const remembered = await opened.trees.remember(this.parts.run_id, { base, result: commit })
+    return remembered.ok ? this.#compare(opened.trees, base, commit) : remembered
+  }
+
+  /** Brings the result of a run into the person's folder, if that is as it was. Otherwise it is kept on its branch. */
+  async land(
+    what: { base: string; commit: string; files: FileChange[] },
+    { into, again, title }: { into: Exclude<Land, 'branch'>; again: boolean; title: string },
+  ): Promise<Landing> {
+    const opened = await this.#open()
+    if (!opened.ok) return this.stay(what, opened.message)
+    const { base, commit } = what
+    const landed = await opened.trees.land({ base, to: commit, exactly: true, again })
+    if (!landed.ok) {
+      const paths = (landed.paths ?? []).map((path) => ownPath(opened.trees, path))
+      const where = paths.length > 0 ? `: ${paths.slice(0, 10).join(', ')}` : ''
+      return this.stay(
+        what,
+        landed.code === 'changed' ? `the folder changed since the run took it up${where}` : landed.message,
+      )
+    }
+    const done: Landing = { state: 'landed', ...what, landed_commit: null, branch: null, reason: null }
+    if (into === 'changes' || what.files.length === 0) return done
+    const committed = await this.#commit(
+      title,
+      what.files.map(({ path }) => path),
+    )
+    return committed.ok
+      ? { ...done, landed_commit: committed.commit }
+      : { ...done, reason: `the files are there, but were not committed: ${committed.message}` }
+  }
+
+  /** Leaves the result of a run on its branch. */
+  async stay(what: { base: string; commit: string; files: FileChange[] }, reason: string): Promise<Landing> {
+    const opened = await this.#open()
+    const published = opened.ok ? await opened.trees.publish(this.parts.run_id, INTEGRATION) : opened
+    const kept: Landing = {
+      ...{ state: 'kept', ...what, landed_commit: null },
+      branch: published.ok ? published.branch : this.branchOf(ROOT),
+      reason,
+    }
+    return published.ok ? kept : { ...kept, reason: `${reason}; ${published.message}` }
+  }
+
+  /** Nothing of the run is left but what has work in it that is nowhere else. */
+  async end(landing: Landing): Promise<void> {
+    const opened = await this.#open()
+    if (!opened.ok) return
+    const { trees } = opened
+    const { run_id } = this.parts
+    const all = await trees.isCommitted(run_id, INTEGRATION)
+    const keep_tree = all.ok && !all.committed
+    await trees.remove(run_id, INTEGRATION, { keep_branch: landing.state === 'kept', keep_tree })
+    const listed = await trees.list()
+    if (listed.ok && !listed.trees.some((tree) => tree.run_id === run_id)) await trees.removeRun(run_id)
+  }
+
+  branchOf(owner: TreeOwner): string {
+    return `retinue/${this.parts.run_id}/${nameOf(owner)}`
+  }
+
+  async #commit(title: string, paths: string[]): Promise<{ ok: true; commit: string } | Fault<string>> {
+    const { host, folder, check } = this.parts
+    const found = await host.git.open(folder)
+    if (!found.ok) return found
+    return found.repository.commit({ message: title, paths, check })
+  }
+
+  #open(): Promise<TreeResult<{ trees: Trees }>> {
+    this.#trees ??= this.parts.host.trees(this.parts.folder).then((opened) => {
+      // What is missing may be there the next time.
+      if (!opened.ok) this.#trees = null
+      return opened
+    })
+    return this.#trees
+  }
+
+  async #add(trees: Trees, owner: TreeOwner, base: string, notes: string[]): Promise<TreeResult<MadeTree>> {
+    const made = await trees.add(this.parts.run_id, nameOf(owner), base)
+    if (!made.ok) return made
+    const created = {
+      branch: made.tree.branch,
+      path: this.#path(owner),
+      base,
+      included: made.included,
+      notes: [...notes, ...made.notes],
+    }
+    return { ok: true, tree: await this.#agentTree(trees, made.tree, owner, base), created }
+  }
+
+  async #agentTree({ folder, concealed }: Trees, tree: WorkTree, owner: TreeOwner, base: string): Promise<AgentTree> {
+    const workspace = await this.parts.host.workspace(tree.root, { known_as: folder })
+    return {
+      files: {
+        workspace,
+        repository: async () => ownView(tree, base),
+        is_tree: true,
+        around: { concealed, seen: [tree.top, ...tree.links, ...(await this.#skills())] },
+      },
+      snapshot: (title) => tree.snapshot(this.#note(owner, title)),
+      reset: (commit, options) => tree.reset(commit, options),
+    }
+  }
+
+  async #compare(
+    trees: Trees,
+    from: string,
+    to: string,
+  ): Promise<TreeResult<{ changes: TreeChange[]; files: FileChange[] }>> {
+    if (from === to) return { ok: true, changes: [], files: [] }
+    const compared = await trees.changes(from, to)
+    if (!compared.ok) return compared
+    const changes = compared.changes.map((change) => ({ ...change, path: ownPath(trees, change.path) }))
+    return { ok: true, changes, files: changes.map(({ path, kind }) => ({ path, kind })) }
+  }
+
+  /** What skills consist of is there to be run. */
+  async #skills(): Promise<string[]> {
+    const path = join(this.parts.folder, '.retinue', 'skills')
+    return this.parts.host.workspace(path).then(
+      ({ root }) => (root === path ? [path] : []),
+      () => [],
+    )
+  }
+
+  #mergeNote(by: TreeOwner, title: string): CommitNote {
+    return this.#note(by, `${title}\n\nSub-agent ${by.agent_id} of run ${this.parts.run_id}.`)
+  }
+
+  #note({ agent_id }: TreeOwner, message: string): CommitNote {
+    const { run_id, host } = this.parts
+    const author = { name: `Retinue ${agent_id}`, email: `${agent_id}@${run_id}.retinue.localhost` }
+    return { message, author, at: host.clock.now() }
+  }
+
+  #path(owner: TreeOwner): string {
+    return `.retinue/worktrees/${this.parts.run_id}/${nameOf(owner)}`
+  }
+}
+
+const ROOT: TreeOwner = { agent_id: 'root', is_root: true }
+
+function nameOf({ agent_id, is_root }: TreeOwner): string {
+  return is_root ? INTEGRATION : agent_id
+}
+
+/** What an agent changed is what it changed since its tree was made, committed or not; and what it commits stays here. */
+function ownView({ branch, repository: own }: WorkTree, base: string): Repository {
+  const view = (repository: Repository): Repository => ({
+    ...repository,
+    during: (signal) => view(repository.during(signal)),
+    diff: (options) => repository.diff(options.staged || options.ref ? options : { ...options, ref: base }),
+    commit: async (options) => {
+      const made = await repository.commit(options)
+      const where = `(on ${branch}, the branch of this tree: its files reach the folder at the end, the commit does not)`
+      return made.ok ? { ...made, summary: `${made.summary}\n${where}`.trim() } : made
+    },
+  })
+  return view(own)
+}
+
+/** As the agent writes it: relative to the folder that it works in. */
+function ownPath({ prefix }: Trees, path: string): string {
+  return prefix === '' ? path : posix.relative(prefix, path)
+}

@@ -1,0 +1,371 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createHost } from '../../src/host/index.js'
+import type { EventData, EventType, StoredEvent } from '../../src/index.js'
+import { family, gate, toldTo } from '../seeds/family.js'
+import { git, tree } from '../support/project.js'
+
+const AUTO = { mode: 'auto' as const }
+
+function dataOf<T extends EventType>(events: StoredEvent[], type: T): EventData<T>[] {
+  return events.flatMap((event) => (event.type === type ? [event.data as EventData<T>] : []))
+}
+
+function write(path: string, content: string) {
+  return { calls: [{ write_file: { path, content } }] }
+}
+
+function replace(path: string, old_text: string, new_text: string) {
+  return { calls: [{ edit_file: { path, old_text, new_text } }] }
+}
+
+function spawn(task: string, owns: string[], more: object = {}) {
+  return { spawn: { task, owns, ...more } }
+}
+
+const AWAIT = { calls: [{ spawn_await: { job_ids: '*' } }] }
+
+/** What is left of trees and branches, in the private repository and in the person's. */
+function leftOver(cwd: string): string[] {
+  const worktrees = join(cwd, '.retinue', 'worktrees')
+  const refs = (where: string[]) =>
+    git(cwd, ...where, 'for-each-ref', '--format=%(refname)')
+      .split('\n')
+      .filter(Boolean)
+  return [
+    ...(existsSync(worktrees) ? readdirSync(worktrees) : []),
+    ...refs([`--git-dir=${join(cwd, '.retinue', 'git')}`]).filter((ref) => ref.startsWith('refs/heads/')),
+    ...(existsSync(join(cwd, '.git')) ? refs([]).filter((ref) => ref.includes('retinue')) : []),
+  ]
+}
+
+describe('a sub-agent that writes', () => {
+  it('waits for an earlier one that may write the same, without a slot and without losing time', async () => {
+    const first = gate()
+    const real = createHost()
+    let passed = 0
+    const clock = { ...real.clock, now: () => real.clock.now() + passed }
+    const { retinue, cwd } = await family(
+      {
+        root: [
+          { calls: [spawn('first', ['src/**']), spawn('second', ['src/b.txt']), spawn('third', ['docs/**'])] },
+          AWAIT,
+          { text: 'done' },
+        ],
+        a1: [write('src/a.txt', 'one\n'), { text: 'wrote a' }],
+        a2: [
+          { calls: [{ list_dir: { path: 'src' } }] },
+          write('src/b.txt', 'two\n'),
+          { calls: [{ read_file: { path: 'src/a.txt' } }] },
+          { text: 'wrote b' },
+        ],
+        a3: [{ text: 'looked' }],
+      },
+      {
+        files: { 'src/x.txt': 'x\n' },
+        settings: { ...AUTO, max_concurrent: 2 },
+        host: { ...real, clock },
+        hold: ({ agent_id }) => (agent_id === 'a1' ? first.opened : undefined),
+      },
+    )
+    const run = retinue.run({ task: 'go' })
+    const awaited: unknown[] = []
+    for await (const event of run) {
+      if (event.type === 'agent.workspace_awaited') {
+        awaited.push(event.data)
+        // Longer than all the time that it has.
+        passed = 50_000
+      }
+      // The third gets to work although two are open already.
+      if (event.type === 'agent.subagent_closed' && event.data.sub_agent_id === 'a3') first.open()
+    }
+    expect(awaited).toEqual([{ behind: ['a1'] }])
+    const events = await retinue.events(run.run_id)
+    expect(dataOf(events, 'agent.subagent_admitted').map(({ sub_agent_id, after }) => [sub_agent_id, after])).toEqual([
+      ['a1', []],
+      ['a2', ['a1']],
+    ])
+    // It began with what the first had written.
+    const seen = dataOf(events, 'tool.finished').find(({ tool }) => tool === 'read_file')
+    expect(seen).toMatchObject({ status: 'ok', content: expect.stringContaining('one') })
+    expect(tree(cwd)).toEqual({ 'src/x.txt': 'x\n', 'src/a.txt': 'one\n', 'src/b.txt': 'two\n' })
+    expect(leftOver(cwd)).toEqual([])
+  })
+
+  it('does not wait where what they own cannot overlap, and is merged after the earlier one all the same', async () => {
+    const first = gate()
+    const { retinue, cwd } = await family(
+      {
+        root: [{ calls: [spawn('first', ['a.txt']), spawn('second', ['b.txt'])] }, AWAIT, { text: 'done' }],
+        a1: [write('a.txt', 'one\n'), { text: 'wrote a' }],
+        a2: [write('b.txt', 'two\n'), { text: 'wrote b' }],
+      },
+      { settings: AUTO, hold: ({ agent_id }) => (agent_id === 'a1' ? first.opened : undefined) },
+    )
+    const run = retinue.run({ task: 'go' })
+    for await (const event of run) {
+      if (event.type === 'agent.subagent_waiting_for_merge' && event.agent_id === 'a2') first.open()
+    }
+    const events = await retinue.events(run.run_id)
+    expect(dataOf(events, 'agent.workspace_awaited')).toEqual([])
+    expect(dataOf(events, 'agent.worktree_merged').map((merged) => merged.sub_agent_id)).toEqual(['a1', 'a2'])
+    expect(tree(cwd)).toEqual({ 'a.txt': 'one\n', 'b.txt': 'two\n' })
+  })
+
+  it('is cancelled while it waits to write, and holds nobody up', async () => {
+    const first = gate()
+    const { retinue, cwd } = await family(
+      {
+        root: [{ calls: [spawn('first', ['**']), spawn('second', ['**'])] }, AWAIT, { text: 'done' }],
+        a1: [write('a.txt', 'one\n'), { text: 'wrote a' }],
+        a2: [write('b.txt', 'two\n'), { text: 'wrote b' }],
+      },
+      { settings: AUTO, hold: ({ agent_id }) => (agent_id === 'a1' ? first.opened : undefined) },
+    )
+    const run = retinue.run({ task: 'go' })
+    for await (const event of run) {
+      if (event.type !== 'agent.workspace_awaited') continue
+      await retinue.cancelAgent(run.run_id, 'a2', 'test', 'not needed')
+      first.open()
+    }
+    const events = await retinue.events(run.run_id)
+    const closed = dataOf(events, 'agent.subagent_closed').map(({ sub_agent_id, result }) => [
+      sub_agent_id,
+      result.outcome,
+    ])
+    expect(closed).toEqual([
+      ['a2', 'cancelled'],
+      ['a1', 'completed'],
+    ])
+    expect(tree(cwd)).toEqual({ 'a.txt': 'one\n' })
+    expect(leftOver(cwd)).toEqual([])
+  })
+
+  it('fails and says why where it can have no worktree; the folder stays as it is, and its parent goes on', async () => {
+    const { retinue, cwd } = await family(
+      {
+        root: [{ calls: [{ spawn_agent: { task: 'write' } }] }, write('own.txt', 'by the root\n'), { text: 'done' }],
+        a1: [write('a.txt', 'one\n'), { text: 'wrote a' }],
+      },
+      { settings: AUTO },
+    )
+    writeFileSync(join(cwd, '.retinue', 'worktrees'), 'in the way')
+    const run = retinue.run({ task: 'go' })
+    expect(await run.result()).toMatchObject({ outcome: 'completed' })
+    const events = await retinue.events(run.run_id)
+    const [closed] = dataOf(events, 'agent.subagent_closed')
+    expect(closed).toMatchObject({ final_status: 'failed', result: { outcome: 'error', cause: 'worktree' } })
+    expect(dataOf(events, 'agent.worktree_failed')).toEqual([{ message: closed?.result.reason }])
+    expect((await toldTo(retinue, run.run_id))[0]?.content).toContain(closed?.result.reason as string)
+    expect(tree(cwd)).toEqual({ 'own.txt': 'by the root\n' })
+  })
+
+  it('looks around in commands without a tree of its own, and can change nothing by that', async () => {
+    const { retinue, cwd } = await family(
+      {
+        root: [{ calls: [{ spawn_agent: { task: 'look' } }] }, { text: 'done' }],
+        a1: [{ calls: [{ run_command: { command: 'ls && cat x.txt | head -1' } }] }, { text: 'seen' }],
+      },
+      { files: { 'x.txt': 'x marks\n' }, settings: AUTO },
+    )
+    const run = retinue.run({ task: 'go' })
+    await run.result()
+    const events = await retinue.events(run.run_id)
+    expect(dataOf(events, 'tool.finished').find(({ tool }) => tool === 'run_command')?.content).toContain('x marks')
+    expect(dataOf(events, 'agent.worktree_created')).toEqual([])
+    expect(existsSync(join(cwd, '.retinue', 'git'))).toBe(false)
+  })
+})
+
+describe('the root agent', () => {
+  it('works in the tree of the run from then on: what it writes is merged with the rest and lands with it', async () => {
+    const { retinue, cwd } = await family(
+      {
+        root: [
+          write('before.txt', 'in the folder\n'),
+          { calls: [{ spawn_agent: { task: 'write', owns: ['a.txt'] } }] },
+          { calls: [{ read_file: { path: 'a.txt' } }] },
+          write('after.txt', 'in the tree\n'),
+          { calls: [{ run_command: { command: 'cat a.txt after.txt > both.txt; pwd' } }] },
+          { text: 'done' },
+        ],
+        a1: [write('a.txt', 'one\n'), { text: 'wrote a' }],
+      },
+      { settings: AUTO },
+    )
+    const run = retinue.run({ task: 'go' })
+    let early: Record<string, string> | null = null
+    for await (const event of run) {
+      if (event.type === 'tool.called' && event.data.tool === 'run_command') early = tree(cwd)
+    }
+    expect(early).toEqual({ 'before.txt': 'in the folder\n' })
+    expect(tree(cwd)).toEqual({
+      'before.txt': 'in the folder\n',
+      'a.txt': 'one\n',
+      'after.txt': 'in the tree\n',
+      'both.txt': 'one\nin the tree\n',
+    })
+    const { landing } = await run.result()
+    expect(landing?.files.map(({ path }) => path)).toEqual(['a.txt', 'after.txt', 'both.txt'])
+  })
+})
+
+describe('a merge conflict', () => {
+  /** The root changes the line that a1 changes, after a1 got its tree and before it has ended. */
+  async function conflicting(more: Record<string, object[]>, settings: object) {
+    const childWrote = gate()
+    const rootWrote = gate()
+    const requests: Record<string, number> = {}
+    const made = await family(
+      {
+        root: [
+          { calls: [spawn('change x', ['**'], { checks: ['grep -q end x.txt'] })] },
+          replace('x.txt', 'middle', 'by the root'),
+          AWAIT,
+          { text: 'done' },
+        ],
+        a1: [replace('x.txt', 'middle', 'by the child'), { text: 'changed x' }],
+        ...more,
+      },
+      {
+        files: { 'x.txt': 'top\nmiddle\nend\n' },
+        settings: { ...AUTO, ...settings },
+        hold: ({ agent_id }) => {
+          requests[agent_id] = (requests[agent_id] ?? 0) + 1
+          if (agent_id === 'root' && requests[agent_id] === 2) return childWrote.opened
+          if (agent_id === 'a1' && requests[agent_id] === 2) return rootWrote.opened
+          return undefined
+        },
+      },
+    )
+    const run = made.retinue.run({ task: 'go' })
+    for await (const event of run) {
+      if (event.type !== 'tool.finished' || event.data.tool !== 'edit_file') continue
+      if (event.agent_id === 'a1') childWrote.open()
+      if (event.agent_id === 'root') rootWrote.open()
+    }
+    const events = await made.retinue.events(run.run_id)
+    return { ...made, run, events, closed: dataOf(events, 'agent.subagent_closed') }
+  }
+
+  it('is the failure of the sub-agent: files named, branch kept, and the rest lands', async () => {
+    const { retinue, cwd, run, closed } = await conflicting({}, {})
+    expect(closed).toHaveLength(1)
+    expect(closed[0]).toMatchObject({
+      final_status: 'failed',
+      close_reason: expect.stringContaining('x.txt'),
+      result: { outcome: 'merge_conflict', receipt: { merged: null, files: [{ path: 'x.txt', kind: 'modified' }] } },
+    })
+    expect(tree(cwd)).toEqual({ 'x.txt': 'top\nby the root\nend\n' })
+    const [kept] = await retinue.worktrees()
+    expect(kept).toMatchObject({ run_id: run.run_id, agent_id: 'a1', state: 'kept' })
+    expect(readFileSync(join(kept?.path as string, 'x.txt'), 'utf8')).toBe('top\nby the child\nend\n')
+    expect((await toldTo(retinue, run.run_id)).at(-1)?.content).toContain('x.txt')
+    expect(await retinue.discard(run.run_id)).toHaveLength(1)
+    expect(leftOver(cwd)).toEqual([])
+  })
+
+  it('is resolved by a sub-agent that gets both sides, under the same checks', async () => {
+    const { retinue, cwd, run, events, closed } = await conflicting(
+      { a2: [replace('x.txt', 'by the root', 'by both'), { text: 'resolved' }] },
+      { workspace: { repair: true } },
+    )
+    const task = dataOf(events, 'agent.subagent_created').find(({ repairs }) => repairs === 'a1')?.task
+    expect(task).toContain('by the root')
+    expect(task).toContain('by the child')
+    expect(closed.map(({ sub_agent_id, final_status }) => [sub_agent_id, final_status])).toEqual([
+      ['a2', 'completed'],
+      ['a1', 'completed'],
+    ])
+    expect(closed[1]).toMatchObject({
+      close_reason: expect.stringContaining('resolved by a2'),
+      result: { receipt: { kept: null, files: [{ path: 'x.txt', kind: 'modified' }] } },
+    })
+    // Its own commit is behind what the run came to, whatever the other made of it.
+    const id = closed[1]?.result.receipt?.commits[0]?.id
+    const { commit } = (await run.result()).landing as { commit: string }
+    expect(git(cwd, `--git-dir=${join(cwd, '.retinue', 'git')}`, 'rev-list', commit).split('\n')).toContain(id)
+    expect(
+      dataOf(events, 'agent.gate_checked').map(({ sub_agent_id, what, passed }) => [sub_agent_id, what, passed]),
+    ).toEqual([
+      ['a1', 'grep -q end x.txt', true],
+      ['a2', expect.stringContaining('<<<<<<<'), true],
+      ['a2', 'grep -q end x.txt', true],
+      ['a2', expect.stringContaining('<<<<<<<'), true],
+      ['a2', 'grep -q end x.txt', true],
+    ])
+    // Nobody asked for the second, and nobody is told about it apart from the first.
+    expect(dataOf(events, 'agent.results_delivered')).toEqual([])
+    expect(tree(cwd)).toEqual({ 'x.txt': 'top\nby both\nend\n' })
+    expect(leftOver(cwd)).toEqual([])
+    expect(await retinue.replay(run.run_id)).toMatchObject({ ok: true })
+  })
+
+  it('stays one where the sub-agent that was to resolve it leaves markers', async () => {
+    const marked = '<<<<<<< ours\nby the root\n=======\nby the child\n>>>>>>> theirs'
+    const { cwd, closed } = await conflicting(
+      { a2: [replace('x.txt', 'by the root', marked), { text: 'resolved' }] },
+      { workspace: { repair: true } },
+    )
+    expect(closed.map(({ sub_agent_id, result }) => [sub_agent_id, result.outcome])).toEqual([
+      ['a2', 'gate_failed'],
+      ['a1', 'merge_conflict'],
+    ])
+    expect(tree(cwd)).toEqual({ 'x.txt': 'top\nby the root\nend\n' })
+  })
+})
+
+describe('workspace.setup', () => {
+  it('makes a fresh worktree ready, once for each, and what it leaves is nobody’s change', async () => {
+    const { retinue, cwd } = await family(
+      {
+        root: [{ calls: [spawn('one', ['a.txt'], { checks: ['test -f built/x'] })] }, AWAIT, { text: 'done' }],
+        a1: [write('a.txt', 'one\n'), { text: 'wrote a' }],
+      },
+      {
+        files: { '.gitignore': 'built/\n', 'x.txt': 'x\n' },
+        settings: { ...AUTO, workspace: { setup: 'mkdir built && cp x.txt built/x && echo stray > stray.txt' } },
+      },
+    )
+    const run = retinue.run({ task: 'go' })
+    await run.result()
+    const [closed] = dataOf(await retinue.events(run.run_id), 'agent.subagent_closed')
+    expect(closed).toMatchObject({ final_status: 'completed', result: { receipt: { files: [{ path: 'a.txt' }] } } })
+    expect(Object.keys(tree(cwd)).sort()).toEqual(['.gitignore', 'a.txt', 'x.txt'])
+  })
+
+  it('fails the sub-agent where it fails, with what it said', async () => {
+    const { retinue, cwd } = await family(
+      {
+        root: [{ calls: [spawn('one', ['a.txt'])] }, AWAIT, { text: 'done' }],
+        a1: [write('a.txt', 'one\n'), { text: 'wrote a' }],
+      },
+      { settings: { ...AUTO, workspace: { setup: 'echo no such thing; exit 3' } } },
+    )
+    const run = retinue.run({ task: 'go' })
+    await run.result()
+    const [closed] = dataOf(await retinue.events(run.run_id), 'agent.subagent_closed')
+    expect(closed?.result).toMatchObject({ outcome: 'error', cause: 'worktree' })
+    expect(closed?.close_reason).toMatch(/workspace\.setup failed, exit code 3[\s\S]*no such thing/)
+    expect(tree(cwd)).toEqual({})
+    expect(leftOver(cwd)).toEqual([])
+  })
+})
+
+describe('workspace.isolation: shared', () => {
+  it('has sub-agents write into the folder itself, as somebody chose', async () => {
+    const { retinue, cwd } = await family(
+      {
+        root: [{ calls: [spawn('one', ['a.txt'])] }, AWAIT, { text: 'done' }],
+        a1: [write('a.txt', 'one\n'), { text: 'wrote a' }],
+      },
+      { settings: { ...AUTO, workspace: { isolation: 'shared' } } },
+    )
+    const run = retinue.run({ task: 'go' })
+    for await (const event of run) {
+      if (event.type === 'tool.finished' && event.agent_id === 'a1') expect(tree(cwd)).toEqual({ 'a.txt': 'one\n' })
+    }
+    expect(existsSync(join(cwd, '.retinue', 'git'))).toBe(false)
+  })
+})

@@ -1,0 +1,339 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Landing } from '../../src/domain/index.js'
+import { createHost, type Trees, type WorkTree } from '../../src/host/index.js'
+import { createKept, type KeptParts } from '../../src/workspaces/kept.js'
+import { tree as filesOf, git, makeProject } from '../support/project.js'
+
+const RUN = 'r1'
+const NOTE = { message: 'Work', author: { name: 'Retinue a1', email: 'a1@localhost' }, at: 1_700_000_000_000 }
+
+type Status = 'running' | 'interrupted' | 'closed' | null
+
+/** A folder with a run in it: real trees, and what a store would say about it. */
+async function folder(options: { git?: boolean; below?: string; files?: Record<string, string> } = {}) {
+  const files = options.files ?? { 'a.md': 'one\ntwo\nthree\n', 'b.md': 'b\n' }
+  const top = makeProject(files, { git: options.git ?? true })
+  const cwd = options.below ? join(top, options.below) : top
+  const host = createHost()
+  const opened = await host.trees(cwd)
+  if (!opened.ok) throw new Error(opened.message)
+  const { trees } = opened
+  const known = { status: 'closed' as Status, landing: null as Landing | null, base: null as string | null }
+  const parts: KeptParts = {
+    trees,
+    git: host.git,
+    statusOf: async (run_id) => (run_id === RUN ? known.status : null),
+    landingOf: async () => known.landing,
+    baseOf: async () => known.base,
+    titleOf: async () => 'Mend the roof',
+  }
+  return { cwd, top, trees, known, kept: createKept(parts), parts }
+}
+type Folder = Awaited<ReturnType<typeof folder>>
+
+async function made<T>(result: Promise<({ ok: true } & T) | { ok: false; message: string }>): Promise<T> {
+  const value = await result
+  if (!value.ok) throw new Error(value.message)
+  return value
+}
+
+function write(tree: WorkTree, files: Record<string, string>): void {
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(tree.root, path), text)
+}
+
+async function addTree(trees: Trees, name: string, base: string, files: Record<string, string>) {
+  const { tree } = await made(trees.add(RUN, name, base))
+  write(tree, files)
+  const { commit } = await made(tree.snapshot(NOTE))
+  return { tree, commit }
+}
+
+/** A run that wrote `files` in a tree of its own and kept them on its branch. */
+async function keptRun(at: Folder, files: Record<string, string>, run_state: Landing['state'] = 'kept') {
+  const { trees, known } = at
+  const { commit: base } = await made(trees.capture(RUN))
+  const { commit, tree } = await addTree(trees, 'integration', base, files)
+  await made(trees.remember(RUN, { base, result: commit }))
+  if (run_state === 'kept') await made(trees.publish(RUN, 'integration'))
+  const paths = Object.keys(files).map((path) => ({ path, kind: 'modified' as const }))
+  const branch = run_state === 'kept' ? `retinue/${RUN}/integration` : null
+  const reason = run_state === 'kept' ? 'the folder changed' : null
+  known.base = base
+  known.landing = { state: run_state, base, commit, files: paths, landed_commit: null, branch, reason }
+  return { base, commit, tree }
+}
+
+const states = async ({ kept }: Folder) =>
+  (await made(kept.worktrees())).trees.map(({ agent_id, state, why }) => [agent_id, state, why])
+const branches = (cwd: string) => git(cwd, 'for-each-ref', '--format=%(refname:short)', 'refs/heads/retinue').trim()
+const messageOf = async (result: Promise<{ ok: boolean; code?: string; message?: string }>) => {
+  const { ok, code, message } = await result
+  return ok ? 'ok' : `${code}: ${message}`
+}
+
+describe('the worktrees that there are', () => {
+  it.each([
+    ['running', 'its run is at work'],
+    ['interrupted', 'its run was interrupted and can go on: retinue resume r1'],
+  ] as const)('are in use while their run is %s, and gc leaves them alone', async (status, why) => {
+    const at = await folder()
+    const { tree } = await keptRun(at, { 'a.md': 'ONE\n' })
+    at.known.status = status
+    expect(await states(at)).toEqual([['root', 'in_use', why]])
+    expect(await made(at.kept.gc())).toMatchObject({ removed: [], kept: [{ state: 'in_use', path: tree.top }] })
+    expect(existsSync(tree.top)).toBe(true)
+  })
+
+  it('are kept while the result is on its branch alone, and gc removes no more than the folder', async () => {
+    const at = await folder()
+    const { tree, commit } = await keptRun(at, { 'a.md': 'ONE\n' })
+    const why = 'its result is not in the folder: the folder changed. Bring it in: retinue apply r1'
+    expect(await states(at)).toEqual([['root', 'kept', why]])
+    const { removed, kept } = await made(at.kept.gc())
+    expect(removed).toEqual([])
+    expect(kept).toMatchObject([
+      { state: 'kept', path: null, why: `${why} (its folder was removed: all of it is on the branch)` },
+    ])
+    expect(existsSync(tree.top)).toBe(false)
+    expect(git(at.cwd, 'rev-parse', `retinue/${RUN}/integration`).trim()).toBe(commit)
+  })
+
+  it('are kept with their folder where files are on no branch', async () => {
+    const at = await folder()
+    const { tree } = await keptRun(at, { 'a.md': 'ONE\n' }, 'landed')
+    write(tree, { 'new.md': 'not committed\n' })
+    expect(await states(at)).toEqual([['root', 'kept', 'it has files that are on no branch']])
+    await made(at.kept.gc())
+    expect(readFileSync(join(tree.root, 'new.md'), 'utf8')).toBe('not committed\n')
+  })
+
+  it('are left over once the result is in the folder, and gc removes them', async () => {
+    const at = await folder()
+    const { tree } = await keptRun(at, { 'a.md': 'ONE\n' }, 'landed')
+    expect(await states(at)).toEqual([['root', 'left_over', 'its result is in the folder']])
+    expect((await made(at.kept.gc())).removed).toMatchObject([{ agent_id: 'root' }])
+    expect(existsSync(tree.top)).toBe(false)
+    expect(await states(at)).toEqual([])
+  })
+
+  it('are kept where the branch has more than what landed', async () => {
+    const at = await folder()
+    const { tree } = await keptRun(at, { 'a.md': 'ONE\n' }, 'landed')
+    write(tree, { 'a.md': 'MORE\n' })
+    await made(tree.snapshot(NOTE))
+    expect(await states(at)).toEqual([['root', 'kept', 'it has more than what was brought into the folder']])
+  })
+
+  it('of sub-agents are left over where all of it is in the result or in a tree above, and kept otherwise', async () => {
+    const at = await folder()
+    const { base, commit } = await keptRun(at, { 'a.md': 'ONE\n' })
+    const a2 = await addTree(at.trees, 'a2', base, { 'b.md': 'conflict\n' })
+    await addTree(at.trees, 'a1', commit, {})
+    await addTree(at.trees, 'a2.1', a2.commit, {})
+    await addTree(at.trees, 'a22', a2.commit, { 'c.md': 'c\n' })
+    expect((await states(at)).slice(0, 4)).toEqual([
+      ['a1', 'left_over', "all of it is in the run's result"],
+      ['a2', 'kept', 'its work was not merged'],
+      ['a2.1', 'left_over', `all of it is on retinue/${RUN}/a2`],
+      ['a22', 'kept', 'its work was not merged'],
+    ])
+    const { removed, kept } = await made(at.kept.gc())
+    expect(removed.map(({ agent_id }) => agent_id)).toEqual(['a1', 'a2.1'])
+    expect(kept.map(({ agent_id, path }) => [agent_id, path])).toEqual([
+      ['a2', null],
+      ['a22', null],
+      ['root', null],
+    ])
+  })
+
+  it('of a run that this store does not know are never taken for left over', async () => {
+    const at = await folder()
+    const { tree, base } = await keptRun(at, { 'a.md': 'ONE\n' }, 'landed')
+    const a1 = await addTree(at.trees, 'a1', base, {})
+    at.known.status = null
+    expect((await states(at)).map((state) => state.slice(0, 2))).toEqual([
+      ['a1', 'kept'],
+      ['root', 'kept'],
+    ])
+    expect(await made(at.kept.gc())).toMatchObject({ removed: [], kept: [{ path: a1.tree.top }, { path: tree.top }] })
+    expect(existsSync(tree.top)).toBe(true)
+    expect((await made(at.kept.discard(RUN))).removed).toHaveLength(2)
+    expect(existsSync(tree.top)).toBe(false)
+  })
+})
+
+describe('apply', () => {
+  it('brings the result into the folder beside what the person did since, and its branch goes', async () => {
+    const at = await folder()
+    await keptRun(at, { 'a.md': 'one\ntwo\nTHREE\n' })
+    writeFileSync(join(at.cwd, 'b.md'), 'mine\n')
+    writeFileSync(join(at.cwd, 'a.md'), 'ONE\ntwo\nthree\n')
+    expect(await made(at.kept.apply(RUN))).toEqual({ ok: true, paths: ['a.md'], commit: null })
+    expect(filesOf(at.cwd)).toEqual({ 'a.md': 'ONE\ntwo\nTHREE\n', 'b.md': 'mine\n' })
+    expect(branches(at.cwd)).toBe('')
+    expect(await states(at)).toEqual([])
+    expect(await messageOf(at.kept.apply(RUN))).toBe(
+      'nothing: The result of run r1 is not kept any more: it was applied or discarded before',
+    )
+    expect(await made(at.kept.diff(RUN))).toMatchObject({ text: expect.stringContaining('+THREE') })
+  })
+
+  it('changes nothing where both have changed the same lines, and says which files and what to do', async () => {
+    const at = await folder()
+    await keptRun(at, { 'a.md': 'ONE\n', 'b.md': 'B\n' })
+    writeFileSync(join(at.cwd, 'a.md'), 'mine\n')
+    expect(await messageOf(at.kept.apply(RUN))).toBe(
+      'in_the_way: Run r1 was not applied, and your files are as they were: you and the run have changed the same places: a.md. Commit your own changes and merge with git: git merge retinue/r1/integration',
+    )
+    expect(filesOf(at.cwd)).toEqual({ 'a.md': 'mine\n', 'b.md': 'b\n' })
+    expect(branches(at.cwd)).toBe('retinue/r1/integration')
+  })
+
+  it('does not overwrite a file that git ignores', async () => {
+    const at = await folder()
+    await keptRun(at, { 'new.md': 'theirs\n' })
+    writeFileSync(join(at.cwd, '.git/info/exclude'), 'new.md\n')
+    writeFileSync(join(at.cwd, 'new.md'), 'mine\n')
+    expect(await messageOf(at.kept.apply(RUN))).toMatch(
+      /^in_the_way: Run r1 was not applied: .*new\.md.*apply it again$/,
+    )
+    expect(filesOf(at.cwd)['new.md']).toBe('mine\n')
+  })
+
+  it('commits exactly what the run changed, where that is asked for', async () => {
+    const at = await folder()
+    await keptRun(at, { 'a.md': 'ONE\n' })
+    writeFileSync(join(at.cwd, 'b.md'), 'mine\n')
+    const { commit } = await made(at.kept.apply(RUN, { commit: true }))
+    expect(git(at.cwd, 'rev-parse', 'HEAD').trim()).toBe(commit)
+    expect(git(at.cwd, 'show', '--format=%s', '--name-only', 'HEAD').trim()).toBe('Mend the roof\n\na.md')
+    expect(git(at.cwd, 'status', '--porcelain', '--untracked-files=no').trim()).toBe('M b.md')
+  })
+
+  it('commits what an apply that was killed had brought already', async () => {
+    const at = await folder()
+    const { base, commit } = await keptRun(at, { 'a.md': 'ONE\n' })
+    await made(at.trees.land({ base, to: commit, exactly: false }))
+    const applied = await made(at.kept.apply(RUN, { commit: true }))
+    expect(applied.paths).toEqual([])
+    expect(git(at.cwd, 'show', '--format=%H', '--name-only', 'HEAD').trim()).toBe(`${applied.commit}\n\na.md`)
+  })
+
+  it('says that a commit did not come about, with the files in the folder', async () => {
+    const at = await folder()
+    await keptRun(at, { 'a.md': 'ONE\n' })
+    const check = () => ({ push() {}, end: () => 'a secret' })
+    const kept = createKept({ ...at.parts, check })
+    expect(await messageOf(kept.apply(RUN, { commit: true }))).toMatch(
+      /^failed: What run r1 changed is in the folder, but not committed: .*a secret/,
+    )
+    expect(filesOf(at.cwd)['a.md']).toBe('ONE\n')
+  })
+
+  it('works in a folder below the top, with paths as one sees them there', async () => {
+    const at = await folder({ below: 'pkg', files: { 'pkg/a.md': 'a\n', 'top.md': 't\n' } })
+    await keptRun(at, { 'a.md': 'A\n' })
+    const { paths, commit } = await made(at.kept.apply(RUN, { commit: true }))
+    expect({ paths, committed: commit !== null }).toEqual({ paths: ['a.md'], committed: true })
+    expect(readFileSync(join(at.top, 'pkg/a.md'), 'utf8')).toBe('A\n')
+  })
+
+  it('works without git, but commits nothing there and says so before anything is done', async () => {
+    const at = await folder({ git: false })
+    await keptRun(at, { 'a.md': 'ONE\n' })
+    expect(await messageOf(at.kept.apply(RUN, { commit: true }))).toMatch(/^nothing: There is no git repository here/)
+    expect(filesOf(at.cwd)['a.md']).toBe('one\ntwo\nthree\n')
+    writeFileSync(join(at.cwd, 'a.md'), 'mine\n')
+    const blocked = await messageOf(at.kept.apply(RUN))
+    expect(blocked).toContain('retinue diff r1')
+    expect(blocked).not.toContain('git merge')
+    writeFileSync(join(at.cwd, 'a.md'), 'one\ntwo\nthree\n')
+    await made(at.kept.apply(RUN))
+    expect(filesOf(at.cwd)['a.md']).toBe('ONE\n')
+    expect(existsSync(join(at.cwd, '.git'))).toBe(false)
+  })
+
+  it('keeps the branch and its folder where somebody has worked there since', async () => {
+    const at = await folder()
+    const { tree } = await keptRun(at, { 'a.md': 'ONE\n' })
+    write(tree, { 'new.md': 'by hand\n' })
+    await made(at.kept.apply(RUN))
+    expect(readFileSync(join(tree.root, 'new.md'), 'utf8')).toBe('by hand\n')
+  })
+
+  it('says what there is to say where there is nothing to apply', async () => {
+    const at = await folder()
+    expect(await messageOf(at.kept.apply('nope'))).toBe('unknown: There is no run "nope" in this store')
+    expect(await messageOf(at.kept.apply(RUN))).toMatch(/^nothing: Run r1 has no tree of its own: /)
+    const { base, commit } = await keptRun(at, { 'a.md': 'ONE\n' }, 'landed')
+    expect(await messageOf(at.kept.apply(RUN))).toBe('nothing: The result of run r1 is already in the folder')
+    const rest = { landed_commit: null, branch: null, reason: 'the disk is full' }
+    at.known.landing = { state: 'kept', base, commit, files: [], ...rest }
+    expect(await messageOf(at.kept.apply(RUN))).toBe(
+      'nothing: Run r1 has no result: the disk is full. See what there is with: retinue worktrees',
+    )
+    at.known.status = 'interrupted'
+    expect(await messageOf(at.kept.apply(RUN))).toMatch(/^not_closed: Run r1 was interrupted, .*retinue resume r1/)
+  })
+})
+
+describe('discard', () => {
+  it('removes every worktree and branch of the run, and what was remembered', async () => {
+    const at = await folder()
+    const { base } = await keptRun(at, { 'a.md': 'ONE\n' })
+    await addTree(at.trees, 'a1', base, { 'b.md': 'conflict\n' })
+    const { removed } = await made(at.kept.discard(RUN))
+    expect(removed.map(({ agent_id, state }) => [agent_id, state])).toEqual([
+      ['a1', 'kept'],
+      ['root', 'kept'],
+    ])
+    expect(await states(at)).toEqual([])
+    expect(git(at.cwd, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/main\n')
+    expect((await at.trees.recall(RUN)).ok).toBe(false)
+    expect(filesOf(at.cwd)['a.md']).toBe('one\ntwo\nthree\n')
+  })
+
+  it('is refused while the run is not closed', async () => {
+    const at = await folder()
+    const { tree } = await keptRun(at, { 'a.md': 'ONE\n' })
+    at.known.status = 'running'
+    expect(await messageOf(at.kept.discard(RUN))).toMatch(/^not_closed: Run r1 is at work, .*retinue cancel r1/)
+    at.known.status = 'interrupted'
+    expect(await messageOf(at.kept.discard(RUN))).toMatch(/^not_closed: .*retinue resume r1.*retinue cancel r1/)
+    expect(existsSync(tree.top)).toBe(true)
+    expect(await messageOf(at.kept.discard('nope'))).toBe('unknown: There is no run "nope" in this store')
+  })
+
+  it('leaves what landed to be shown', async () => {
+    const at = await folder()
+    await keptRun(at, { 'a.md': 'ONE\n' }, 'landed')
+    await made(at.kept.discard(RUN))
+    expect((await made(at.trees.recall(RUN))).base).toBe(at.known.base)
+    expect((await made(at.kept.diff(RUN))).text).toContain('+ONE')
+  })
+})
+
+describe('diff', () => {
+  it('shows what the run changed, whole or as a line for each file', async () => {
+    const at = await folder()
+    await keptRun(at, { 'a.md': 'one\nTWO\nthree\n' })
+    expect((await made(at.kept.diff(RUN))).text).toContain('-two\n+TWO\n')
+    expect((await made(at.kept.diff(RUN, { stat: true }))).text).toMatch(/a\.md \| 2 \+-/)
+  })
+
+  it('shows what there is so far of a run that is at work', async () => {
+    const at = await folder()
+    const { commit: base } = await made(at.trees.capture(RUN))
+    await addTree(at.trees, 'integration', base, { 'a.md': 'ONE\n' })
+    Object.assign(at.known, { status: 'running', base })
+    expect((await made(at.kept.diff(RUN))).text).toContain('+ONE\n')
+  })
+
+  it('says that a run had no tree of its own, or does not exist', async () => {
+    const at = await folder()
+    expect(await messageOf(at.kept.diff(RUN))).toMatch(/^nothing: Run r1 has no tree of its own/)
+    expect(await messageOf(at.kept.diff('nope'))).toBe('unknown: There is no run "nope" in this store')
+  })
+})
