@@ -13,6 +13,9 @@ import {
 import { ended, lines } from './cli.js'
 import { TREE_SETTINGS } from './tree-run.js'
 
+/** These trees are about delegation; what worktrees come to after a kill is shown apart. */
+const SETTINGS = { ...TREE_SETTINGS, workspace: { isolation: 'shared' as const } }
+
 const VICTIM = fileURLToPath(new URL('./tree-victim.mjs', import.meta.url))
 
 export type Kill = { position: number; when: 'before' | 'after' } | { file: string }
@@ -22,7 +25,7 @@ export type Worked = { pid: number; acknowledged: StoredEvent[]; result: { outco
 
 /** Works a run in a process of its own. */
 export async function workTree(cwd: string, run_id: string | null, kill: Kill | null): Promise<Worked> {
-  const order = { cwd, run_id, task: 'Do the work', settings: TREE_SETTINGS, kill }
+  const order = { cwd, run_id, task: 'Do the work', settings: SETTINGS, kill }
   const child = spawn(process.execPath, [VICTIM, JSON.stringify(order)], { stdio: 'pipe' })
   child.stdin.end()
   const { stdout, stderr, signal } = await ended(child)
@@ -45,7 +48,7 @@ export async function withTree<T>(cwd: string, look: (retinue: Retinue) => Promi
   const host = createHost()
   const opened = await openSqliteStore({ file: join(cwd, '.retinue', 'retinue.db'), clock: host.clock })
   if (!opened.ok) throw new Error(opened.message)
-  const retinue = await createRetinue({ cwd, host, store: opened.store, settings: TREE_SETTINGS })
+  const retinue = await createRetinue({ cwd, host, store: opened.store, settings: SETTINGS })
   try {
     return await look(retinue)
   } finally {
