@@ -69,6 +69,8 @@ export class KeptRuns {
       statusOf: async (run_id) => (await reader.known(run_id))?.status ?? null,
       landingOf: async (run_id) => (await reader.result(run_id))?.landing ?? null,
       baseOf: async (run_id) => (await reader.root(run_id)).memory.tree?.base ?? null,
+      changedAt: async (run_id) => (await reader.known(run_id))?.updated_at ?? null,
+      now: () => host.clock.now(),
       titleOf: async (run_id) => titleOf((await reader.root(run_id)).memory.contract.step.title),
     })
   }

@@ -215,7 +215,11 @@ export class RunDriver {
   /** Sub-agents of a run, at every depth, and their trees. `model`: where their models come from. */
   #family(run_id: string, session_id: string, watching: Watching, model?: Preparation['childModel']): Family {
     const { preparation, store, host, cwd, engine, redactor } = this.parts
-    const trees = new RunTrees({ host, folder: cwd, run_id, check: commitCheck(redactor, () => true) })
+    const trees = new RunTrees({
+      ...{ host, folder: cwd, run_id },
+      has_setup: preparation.worktrees.setup !== null,
+      check: commitCheck(redactor, () => true),
+    })
     const contracts = new ChildContracts(preparation, store, preparation.delegation, host.clock.now, trees, session_id)
     const childModel = model ?? ((name: string) => preparation.childModel(name))
     const launcher = new RunChildren({

@@ -1,4 +1,11 @@
-import { landingInWords, type Retinue, type Run, type RunResult, type Watching } from '../index.js'
+import {
+  landingInWords,
+  landingLeftOutInWords,
+  type Retinue,
+  type Run,
+  type RunResult,
+  type Watching,
+} from '../index.js'
 import { EXIT, exitOfResult } from './exit.js'
 import { terminalPerson } from './person.js'
 import { openScriptFile } from './script-file.js'
@@ -68,8 +75,10 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
       else {
         if (result.outcome !== 'completed') stderr.write(`retinue: ${failure(result)}\n`)
         // Whoever reads the answer alone would look for the files in vain.
-        const kept = result.landing?.state === 'kept' ? landingInWords(result.landing, result.run_id) : []
-        for (const text of kept) stderr.write(`retinue: ${line(text)}\n`)
+        const { landing, run_id } = result
+        const kept = landing?.state === 'kept' ? landingInWords(landing, run_id) : []
+        const left_out = landing ? landingLeftOutInWords(landing, run_id) : null
+        for (const text of [...kept, ...(left_out === null ? [] : [left_out])]) stderr.write(`retinue: ${line(text)}\n`)
       }
     } else {
       stdout.write(`${JSON.stringify({ type: 'result', ...result })}\n`)

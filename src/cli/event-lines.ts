@@ -3,9 +3,11 @@ import {
   type AgentResult,
   endedAs,
   keptInWords,
+  leftOutInWords,
   ownerInWords,
   type StoredEvent,
   summarize,
+  worktreeOf,
 } from '../index.js'
 import { duration, line, type Paint, plural } from './style.js'
 
@@ -79,6 +81,13 @@ function ownLine(event: StoredEvent, { paint, elsewhere, sub_agent }: LineOption
         ...notes.map((note) => `${yellow('!')} ${line(note)}`),
       ].join('\n')
     }
+    case 'agent.setup_started':
+      return dim(`  ${line(summarize(event))}`)
+    case 'agent.setup_finished': {
+      const { command, passed, detail, duration_ms } = event.data
+      if (passed) return `${green('✓')} setup passed: ${line(command)} ${dim(`· ${duration(duration_ms)}`)}`
+      return `${red('✗')} setup failed: ${line(command)}: ${line(firstLine(detail))}`
+    }
     case 'agent.worktree_failed':
       return `${red('✗')} ${line(summarize(event))}`
     case 'agent.results_delivered':
@@ -119,13 +128,20 @@ function delegationLine(event: StoredEvent, { cyan, dim, green, red, yellow }: P
       const { sub_agent_id, final_status, result } = event.data
       const ended = endedAs(final_status, result.outcome)
       const mark = { completed: green('✓'), incomplete: yellow('!'), failed: red('✗') }[ended]
-      const { kept = null } = result.receipt ?? {}
       const closed = `${mark} ${sub_agent_id} ${ended}${why(result, ended)} ${dim(`· ${spent(result)}`)}`
-      return kept === null ? closed : `${closed}\n${yellow('!')} ${sub_agent_id} ${line(keptInWords(kept.branch))}`
+      return [closed, ...leftBehind(result).map((what) => `${yellow('!')} ${sub_agent_id} ${line(what)}`)].join('\n')
     }
     default:
       return undefined
   }
+}
+
+/** Where what it wrote is, if it is not in its parent's tree. */
+function leftBehind({ receipt }: AgentResult): string[] {
+  if (!receipt) return []
+  const { branch, kept, left_out } = receipt
+  const ignored = left_out.length > 0 ? [`left out ${leftOutInWords(left_out, worktreeOf(branch))}`] : []
+  return kept === null ? ignored : [keptInWords(kept.branch), ...ignored]
 }
 
 function adjustment({ field, asked, given, reason }: Adjustment): string {

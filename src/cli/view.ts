@@ -3,10 +3,13 @@ import {
   emptyTree,
   growTree,
   landingInWords,
+  landingLeftOutInWords,
+  leftOutInWords,
   type RunResult,
   type StoredEvent,
   totalsOf,
   waitsForPerson,
+  worktreeOf,
 } from '../index.js'
 import { eventLine } from './event-lines.js'
 import { cost, duration, line, type Paint, paintFor, plural, printable } from './style.js'
@@ -28,6 +31,9 @@ type Words = Extract<Delta, { type: 'text' | 'reasoning' }>
 
 /** So much of what a sub-agent's model is writing is kept to show its end. */
 const SPEECH = 160
+
+/** So many sub-agents are named at the end for what they left out. */
+const LEFT_OUT = 5
 
 /**
  * A run as a person sees it while it goes on: one line for each thing that happens, from the log, the words of the root
@@ -168,6 +174,23 @@ export class RunView {
     const [landed, then] = result.landing ? landingInWords(result.landing, result.run_id) : []
     if (landed !== undefined) this.line(`  ${line(landed)}`)
     if (then !== undefined) this.line(`  ${bold(line(then))}`)
+    for (const text of this.#leftOut(result)) this.line(`  ${line(text)}`)
+  }
+
+  /** What no commit has and nobody would look for. */
+  #leftOut({ landing, run_id }: RunResult): string[] {
+    const own = landing ? landingLeftOutInWords(landing, run_id) : null
+    const others = [...this.#tree.agents.values()].filter(({ left_out }) => left_out.length > 0)
+    return [
+      ...(own === null ? [] : [own]),
+      ...others
+        .slice(0, LEFT_OUT)
+        .map(
+          ({ id, left_out, worktree }) =>
+            `${id} left out ${leftOutInWords(left_out, worktree?.path ?? worktreeOf(`retinue/${run_id}/${id}`))}`,
+        ),
+      ...(others.length > LEFT_OUT ? [`and ${others.length - LEFT_OUT} more: retinue worktrees`] : []),
+    ]
   }
 
   #words(said: string): void {

@@ -17,14 +17,14 @@ export type Child = {
   contract: Contract | null
   task: string
   cache_key: string | null
-  /** The sub-agent whose merge conflict it resolves. */
-  repairs: string | null
+  /** Whose merge conflict it resolves, beginning with that merge. */
+  repairs: { sub_agent_id: string; base: string } | null
   /** Known to the parent before it is closed only where the sub-agent never started. */
   failed: AgentResult | null
   /** Where its own tree begins. null: it has not written. */
   base: string | null
-  /** The commit that its work was found to be when it had ended. */
-  taken: string | null
+  /** The commit that its work was found to be when it had ended, and whether that changes anything. */
+  taken: { commit: string; is_empty: boolean } | null
   gates: EventData<'agent.gate_checked'>[]
   /** A merge of its work into its parent's tree that is under way. */
   merging: Pick<EventData<'agent.merge_started'>, 'before' | 'after' | 'kind'> | null
@@ -78,8 +78,10 @@ export function withChildren<M extends Family>(memory: M, event: ChildEvent): M 
       }
     case 'agent.subagent_admitted':
       return { ...memory, children: changed(memory, event, (child) => ({ ...child, base: event.data.base })) }
-    case 'agent.work_taken':
-      return { ...memory, children: changed(memory, event, (child) => ({ ...child, taken: event.data.commit })) }
+    case 'agent.work_taken': {
+      const taken = { commit: event.data.commit, is_empty: event.data.files.length === 0 }
+      return { ...memory, children: changed(memory, event, (child) => ({ ...child, taken })) }
+    }
     case 'agent.merge_started': {
       const { before, after, kind } = event.data
       return {
@@ -102,6 +104,15 @@ export function withChildren<M extends Family>(memory: M, event: ChildEvent): M 
 /** What was found on the merged tree was about a tree that is no more. */
 function takenBack(child: Child): Child {
   return { ...child, merging: null, gates: child.gates.filter(({ after_merge }) => !after_merge) }
+}
+
+/** Work of sub-agents, at any depth, that is in their own trees alone. */
+export function keptBelow(children: readonly Child[]): NonNullable<AgentResult['kept_work']> {
+  return children.flatMap(({ id, closed }) => {
+    if (!closed) return []
+    const { receipt, outcome, kept_work = [] } = closed.result
+    return receipt?.kept ? [{ agent_id: id, outcome, ...receipt.kept }, ...kept_work] : kept_work
+  })
 }
 
 /** The children with the results of these marked as handed over. */
@@ -172,8 +183,14 @@ function closed<M extends Family>(memory: M, event: Extract<ChildEvent, { type: 
     ledger: children.some(isOpen) ? ledger : { ...ledger, reserved: NOTHING_RESERVED },
     usage: addUsage(memory.usage, result.usage),
     priced: memory.priced && result.cost_usd !== null,
-    files_changed: union(memory.files_changed, result.files_changed),
+    files_changed: union(memory.files_changed, broughtBy(result)),
   }
+}
+
+/** What a sub-agent wrote in a tree of its own is its parent's only if it was merged. */
+function broughtBy({ receipt, files_changed }: AgentResult): string[] {
+  if (!receipt) return files_changed
+  return receipt.merged ? files_changed.filter((path) => !receipt.left_out.includes(path)) : []
 }
 
 function added({ children }: Family, event: ChildEvent, child: Child): Child[] {

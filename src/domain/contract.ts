@@ -34,8 +34,10 @@ export const checkSchema = z.discriminatedUnion('kind', [
       kind: z.literal('paths'),
       exist: globsIn('exist').optional(),
       unchanged: globsIn('unchanged').optional(),
+      /** Files, by name, in which no conflict may be marked any more. */
+      unmarked: z.array(z.string()).optional(),
     })
-    .refine(({ exist = [], unchanged = [] }) => exist.length + unchanged.length > 0, {
+    .refine(({ exist = [], unchanged = [], unmarked = [] }) => exist.length + unchanged.length + unmarked.length > 0, {
       message: 'a check of paths says what must exist or be unchanged: give at least one path',
     }),
 ])

@@ -11,6 +11,7 @@ export type Doing =
   | { kind: 'asking_model'; purpose: Purpose; attempt: number; since: number }
   | { kind: 'retrying'; code: ModelFault; not_before: number | null }
   | { kind: 'waiting_to_write'; behind: readonly string[] }
+  | { kind: 'setting_up'; command: string; since: number }
   | { kind: 'waiting_for_merge' }
   | { kind: 'being_merged' }
   | { kind: 'being_checked'; what: string; after_merge: boolean }
@@ -29,6 +30,7 @@ export function doingOf(agent: TreeAgent): Doing {
   const asked = calls.find((call) => call.waits_for === 'person')
   if (asked) return { kind: 'waiting_for_person', tool: asked.tool, summary: asked.summary, since: asked.since }
   if (agent.behind !== null) return { kind: 'waiting_to_write', behind: agent.behind }
+  if (agent.setup !== null) return { kind: 'setting_up', ...agent.setup }
   const used = calls.filter((call) => call.waits_for === 'tool')
   const [first] = used
   if (first) {

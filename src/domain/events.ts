@@ -284,8 +284,8 @@ export const DEFINITIONS = [
       task: z.string(),
       /** Under which its result may be used again in this session. null: not at all. */
       cache_key: z.string().nullable(),
-      /** The sub-agent whose merge conflict it resolves. Absent: it has a task of its own. */
-      repairs: z.string().optional(),
+      /** Whose merge conflict it resolves, beginning with that merge. Absent: it has a task of its own. */
+      repairs: z.strictObject({ sub_agent_id: z.string(), base: z.string() }).optional(),
     }),
     ({ sub_agent_id, contract }) => {
       const { model, agent, permissions, step, adjustments } = contract
@@ -366,6 +366,24 @@ export const DEFINITIONS = [
       notes: z.array(z.string()),
     }),
     (d) => `works in ${d.path} from here on, on ${d.branch} from ${shortCommit(d.base)}`,
+  ),
+  define(
+    'agent.setup_started',
+    z.strictObject({ command: z.string() }),
+    (d) => `makes its worktree ready: ${oneLine(d.command)}`,
+  ),
+  define(
+    'agent.setup_finished',
+    z.strictObject({
+      command: z.string(),
+      passed: z.boolean(),
+      /** What came out: its beginning and end. */
+      detail: z.string(),
+      /** The whole output, where `detail` is a cut. */
+      output: z.strictObject({ digest, bytes: z.int() }).nullable(),
+      duration_ms: z.int(),
+    }),
+    (d) => `worktree made ready${d.passed ? '' : ', which failed'}: ${oneLine(d.command)}`,
   ),
   define(
     'agent.worktree_failed',

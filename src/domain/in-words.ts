@@ -39,6 +39,11 @@ export function turnInWords(behind: readonly string[]): string {
   return `waits to write until ${namesInWords(behind)} closed`
 }
 
+/** What a fresh worktree is waiting for. */
+export function setupInWords(command: string): string {
+  return `setting up its worktree: ${command}`
+}
+
 /** What its parent is doing with the work of a sub-agent. */
 export function checkInWords(after_merge: boolean, what: string): string {
   return `${after_merge ? 'is checked after the merge' : 'is checked'}: ${what}`
@@ -48,6 +53,29 @@ export const MERGING = 'is merged'
 
 export function keptInWords(branch: string): string {
   return `kept on ${branch}`
+}
+
+/** Where the worktree of a branch is, from the folder that the run works in. */
+export function worktreeOf(branch: string): string {
+  return `.retinue/worktrees/${branch.slice('retinue/'.length)}`
+}
+
+/** Files that an agent wrote and no commit has, and the worktree that has them. */
+export function leftOutInWords(paths: readonly string[], worktree: string): string {
+  return `${leftOutCount(paths)}: ${listed(paths)}, in ${worktree}`
+}
+
+/** The same where there is little room. */
+export function leftOutCount(paths: readonly string[]): string {
+  return paths.length === 1 ? '1 file that git ignores' : `${paths.length} files that git ignores`
+}
+
+/** The same of the root agent; null: it wrote none. `is_there`: its worktree is. */
+export function landingLeftOutInWords({ left_out = [] }: Landing, run_id: string, is_there = true): string | null {
+  if (left_out.length === 0) return null
+  const where = worktreeOf(`retinue/${run_id}/integration`)
+  const text = `not in the folder: ${leftOutInWords(left_out, where)}`
+  return is_there ? text : `${text}, which is not there any more`
 }
 
 /** A commit as people write it. */
@@ -86,9 +114,13 @@ export function appliedInWords({ paths, commit }: { paths: readonly string[]; co
 function broughtInWords(paths: readonly string[], commit: string | null, reason: string | null): string {
   const what = paths.length === 1 ? '1 file' : `${paths.length} files`
   const how = commit === null ? 'uncommitted' : `committed as ${shortCommit(commit)}`
-  const more = paths.length > PATHS ? ` and ${paths.length - PATHS} more` : ''
   const why = reason === null ? '' : ` (${reason})`
-  return `${what} brought into the folder, ${how}${why}: ${paths.slice(0, PATHS).join(', ')}${more}`
+  return `${what} brought into the folder, ${how}${why}: ${listed(paths)}`
+}
+
+function listed(paths: readonly string[]): string {
+  const more = paths.length > PATHS ? ` and ${paths.length - PATHS} more` : ''
+  return `${paths.slice(0, PATHS).join(', ')}${more}`
 }
 
 /** What became of the work of a sub-agent that wrote, but for its gates: a label and a text of one line or more. */
@@ -100,9 +132,14 @@ export function receiptInWords(receipt: Receipt): [label: string, text: string][
     ['files', files.map(({ kind, path }) => `${kind} ${path}`).join('\n') || 'none changed'],
     ['merged', files.length === 0 && merged === null ? null : mergedInWords(receipt)],
     ['kept', kept === null ? null : `on ${kept.branch}, in ${kept.path}`],
-    ['left out', left_out.length === 0 ? null : `${left_out.join(', ')}: git ignores it, so that no commit has it`],
+    ['left out', left_out.length === 0 ? null : `${left_out.join(', ')}: ${whyLeftOut(left_out, worktreeOf(branch))}`],
   ]
   return rows.filter((row): row is [string, string] => row[1] !== null && row[1] !== '')
+}
+
+function whyLeftOut({ length }: readonly string[], worktree: string): string {
+  const [it, is] = length === 1 ? ['it', 'it is'] : ['them', 'they are']
+  return `git ignores ${it}, so that no commit has ${it}; ${is} in ${worktree}`
 }
 
 function mergedInWords({ merged }: Receipt): string {

@@ -19,7 +19,7 @@ export const receiptSchema = z.strictObject({
   merged: z.strictObject({ commit: z.string(), kind: mergeKindSchema }).nullable(),
   /** Where work is that was not integrated. null: there is none, or all of it is. */
   kept: z.strictObject({ branch: z.string(), path: z.string() }).nullable(),
-  /** Files that it wrote and git ignores: no commit has them. */
+  /** Files that it wrote and git ignores: no commit has them, and its worktree is kept for them. */
   left_out: z.array(z.string()),
 })
 export type Receipt = z.infer<typeof receiptSchema>
@@ -36,5 +36,7 @@ export const landingSchema = z.strictObject({
   branch: z.string().nullable(),
   /** Why it did not land. */
   reason: z.string().nullable(),
+  /** Files that the root wrote and git ignores: no commit has them, and its worktree is kept for them. Absent: none. */
+  left_out: z.array(z.string()).optional(),
 })
 export type Landing = z.infer<typeof landingSchema>

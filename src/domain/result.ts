@@ -26,6 +26,10 @@ export const resultSchema = z.strictObject({
   context_tokens: z.int().optional(),
   /** Of a sub-agent that worked in a worktree of its own. */
   receipt: receiptSchema.optional(),
+  /** Work of sub-agents, at any depth, that is in their own trees alone. Absent: none. */
+  kept_work: z
+    .array(z.strictObject({ agent_id: z.string(), outcome: outcomeSchema, branch: z.string(), path: z.string() }))
+    .optional(),
   /** Of a run that worked in a tree of its own. */
   landing: landingSchema.optional(),
 })

@@ -84,8 +84,10 @@ export type AgentMemory = {
   landing: { under_way: EventData<'run.landing'> } | { done: Landing } | null
   /** Which attempt at its task this is, and how much time the ones before it took. */
   attempt: { number: number; wall_ms_before: number; text_before: string }
-  /** What it waits for that is none of its own time: a person's answers, earlier sub-agents that may write the same. */
+  /** Questions that a person has not answered yet. */
   questions: number
+  /** Whether it waits until it may write. */
+  awaits_tree: boolean
   exceeded: EventData<'budget.exceeded'> | null
   cancel: EventData<'run.cancel_requested'> | null
   result: AgentResult | null
@@ -158,6 +160,7 @@ function start(event: Extract<AgentEvent, { type: 'agent.started' | 'agent.subag
     landing: null,
     attempt: { number: 1, wall_ms_before: 0, text_before: '' },
     questions: 0,
+    awaits_tree: false,
     exceeded: null,
     cancel: null,
     result: null,
@@ -241,14 +244,17 @@ function apply(memory: AgentMemory, event: Later): AgentMemory {
     case 'agent.subagent_closed':
       return withChildren(memory, event)
     case 'agent.workspace_awaited':
-      return { ...memory, questions: memory.questions + 1 }
+      return { ...memory, awaits_tree: true }
+    case 'agent.setup_started':
+    case 'agent.setup_finished':
+      return memory
     case 'agent.worktree_created': {
       if (memory.tree) throw corrupt(event, 'tree_repeated', memory.tree.path)
       const { branch, path, base } = event.data
-      return { ...memory, tree: { branch, path, base }, questions: 0 }
+      return { ...memory, tree: { branch, path, base }, awaits_tree: false }
     }
     case 'agent.worktree_failed':
-      return { ...memory, no_tree: event.data.message, questions: 0 }
+      return { ...memory, no_tree: event.data.message, awaits_tree: false }
     case 'run.landing':
       return { ...memory, landing: { under_way: event.data } }
     case 'run.landed':
@@ -275,13 +281,14 @@ function resumed(memory: AgentMemory, at: number): AgentMemory {
   const calls = memory.calls.map((call) =>
     call.intent && !call.result ? { ...call, intent: { ...call.intent, interrupted: true } } : call,
   )
-  if (!memory.request) return { ...memory, calls, questions: 0 }
+  if (!memory.request) return { ...memory, calls, questions: 0, awaits_tree: false }
   const { purpose, attempt, estimated_tokens, estimated_usd } = memory.request
   const message = 'the process ended before the answer came'
   return {
     ...memory,
     calls,
     questions: 0,
+    awaits_tree: false,
     request: null,
     // The request did not fail, so it does not count as an attempt.
     failure: { purpose, code: 'interrupted', message, retry_after_ms: null, at, attempt: attempt - 1 },
@@ -424,7 +431,7 @@ function again(memory: AgentMemory, number: number): AgentMemory {
     attempt: { number, wall_ms_before: memory.ledger.spent.wall_ms, text_before: textSoFar(memory) },
     messages: [{ role: 'user', content: memory.task }],
     ...{ request: null, failure: null, answer: null, calls: [], measured: null, exceeded: null },
-    ...{ masked: [], summarized_at: null, questions: 0 },
+    ...{ masked: [], summarized_at: null, questions: 0, awaits_tree: false },
     // What a sub-agent of the failed attempt found is nothing that this one asked for.
     children: told(
       memory.children,
@@ -435,7 +442,7 @@ function again(memory: AgentMemory, number: number): AgentMemory {
 
 /** Time between events counts, except while the process was gone or a person was being waited for. */
 function activeTime(before: AgentMemory, event: AgentEvent): number {
-  if (event.type === 'agent.resumed' || before.questions > 0) return 0
+  if (event.type === 'agent.resumed' || before.questions > 0 || before.awaits_tree) return 0
   const asks = before.calls.some(({ intent, result }) => intent?.effect === 'ask_person' && !result)
   return asks ? 0 : Math.max(0, event.at - before.at)
 }

@@ -52,6 +52,8 @@ export type TreeAgent = {
   gate: { what: string; after_merge: boolean } | null
   /** The tree of files that is its own. */
   worktree: { branch: string; path: string; base: string } | null
+  /** The command that is making it ready. */
+  setup: { command: string; since: number } | null
   /** Earlier sub-agents that must be closed before it may write. */
   behind: readonly string[] | null
   /** Its parent is merging its work. */
@@ -60,6 +62,8 @@ export type TreeAgent = {
   landing: boolean
   /** The branch that has work of it that was not integrated. */
   kept_on: string | null
+  /** Files that it wrote and git ignores. */
+  left_out: readonly string[]
 }
 
 export type RunTree = {
@@ -117,6 +121,7 @@ function apply(tree: RunTree, agent: TreeAgent, event: StoredEvent): void {
       if (agent.request) spend(tree, agent, { cost_usd: agent.request.estimated_usd })
       agent.request = null
       agent.behind = null
+      agent.setup = null
       return
     case 'model.requested': {
       const { purpose, attempt, estimated_usd } = event.data
@@ -199,8 +204,18 @@ function apply(tree: RunTree, agent: TreeAgent, event: StoredEvent): void {
       agent.worktree = { branch, path, base }
       return
     }
+    case 'agent.setup_started':
+      agent.setup = { command: event.data.command, since: event.at }
+      return
+    case 'agent.setup_finished': {
+      const { command, passed } = event.data
+      agent.setup = null
+      if (!passed) agent.trouble = { kind: 'failure', text: `setup failed: ${command}`, at: event.at }
+      return
+    }
     case 'agent.worktree_failed':
       agent.behind = null
+      agent.setup = null
       agent.trouble = { kind: 'failure', text: `no worktree: ${event.data.message}`, at: event.at }
       return
     case 'agent.merge_started':
@@ -223,6 +238,7 @@ function apply(tree: RunTree, agent: TreeAgent, event: StoredEvent): void {
       if (!child) return
       child.final_status = event.data.final_status
       child.kept_on = event.data.result.receipt?.kept?.branch ?? null
+      child.left_out = event.data.result.receipt?.left_out ?? []
       return
     }
     case 'agent.finished':
@@ -271,10 +287,12 @@ function newAgent(
     retry: null,
     gate: null,
     worktree: null,
+    setup: null,
     behind: null,
     merging: false,
     landing: false,
     kept_on: null,
+    left_out: [],
   }
 }
 
@@ -328,6 +346,7 @@ function rest(agent: TreeAgent): void {
   agent.request = null
   agent.retry = null
   agent.behind = null
+  agent.setup = null
   agent.calls.clear()
 }
 

@@ -13,7 +13,7 @@ export function narrowerIsolation(a: Isolation, b: Isolation): Isolation {
 export type WorkspaceSettings = {
   /** `worktree`: each sub-agent that writes has a tree of its own. `shared`: all write into the folder itself. */
   isolation: Exclude<Isolation, 'read_only'>
-  /** A command that is run in each fresh worktree, behind the fence of its agent. null: none. */
+  /** A command that is run in each fresh worktree, behind a fence in which that alone is writable. null: none. */
   setup: string | null
   /** Whether a merge conflict gets one sub-agent that resolves it. */
   repair: boolean

@@ -290,7 +290,8 @@ export type TreeFault =
   | 'changed'
   | 'conflict'
   | 'failed'
-export type TreeResult<T> = ({ ok: true } & T) | (Fault<TreeFault> & { paths?: string[] })
+/** `brought`: what a landing that failed has brought into the folder all the same. */
+export type TreeResult<T> = ({ ok: true } & T) | (Fault<TreeFault> & { paths?: string[]; brought?: string[] })
 
 /** What is written into a commit besides its files. */
 export type CommitNote = { message: string; author: { name: string; email: string }; at: number }
@@ -312,7 +313,7 @@ export type Capture = {
   commit: string
   /** null: there is no commit yet, or no git. */
   head: string | null
-  /** What is not in it although somebody might expect it: repositories below. */
+  /** What is not in it although somebody might expect it (repositories below), or is in it otherwise than in a commit. */
   notes: string[]
 }
 
@@ -346,14 +347,20 @@ export interface Trees {
   readonly concealed: readonly string[]
   /** What the person has now: HEAD with all that is not committed, untracked files (not ignored ones) included. */
   capture(run_id: string): Promise<TreeResult<Capture>>
-  /** Makes the worktree of an agent at a commit, with its branch. Whatever is at its place is removed first. */
+  /**
+   * Makes the worktree of an agent at a commit, with its branch. Whatever is at its place is removed first. `usual`:
+   * false where somebody makes `node_modules` and the like in it, so that they are not linked unless they are named.
+   */
   add(
     run_id: string,
     name: string,
     commit: string,
+    options?: { usual?: boolean },
   ): Promise<TreeResult<{ tree: WorkTree; included: Included[]; notes: string[] }>>
   /** One that was made earlier, perhaps by a process that is gone. `missing` where its folder or branch is. */
   open(run_id: string, name: string): Promise<TreeResult<{ tree: WorkTree }>>
+  /** The commit of a branch, whether or not its worktree is there. `missing` where there is no such branch. */
+  head(run_id: string, name: string): Promise<TreeResult<{ commit: string }>>
   changes(from: string, to: string): Promise<TreeResult<{ changes: TreeChange[] }>>
   /** Those of `to` that `from` does not have, the oldest first. */
   commits(from: string, to: string): Promise<TreeResult<{ commits: { id: string; title: string; author: string }[] }>>
@@ -371,8 +378,8 @@ export interface Trees {
     | TreeResult<{ commit: string; kind: 'fast_forward' | 'merge' | 'nothing' }>
     | (Fault<'conflict'> & { paths: string[]; tree: string })
   >
-  /** A commit with the files of `ours` that has `theirs` behind it, for what was taken over by other means. */
-  adopt(ours: string, theirs: string, note: CommitNote): Promise<TreeResult<{ commit: string }>>
+  /** A commit of such a tree with these parents. */
+  commitTree(tree: string, parents: readonly string[], note: CommitNote): Promise<TreeResult<{ commit: string }>>
   /**
    * Brings what changed from `base` to `to` into the person's folder, as changes that are not committed. `exactly`: only
    * if the folder is as it was at `base`; otherwise what the person changed since is merged with it. Nothing is brought
@@ -380,8 +387,12 @@ export interface Trees {
    * the message says how far it came. `again`: a process that died may have brought some of it.
    */
   land(what: { base: string; to: string; exactly: boolean; again?: boolean }): Promise<TreeResult<{ paths: string[] }>>
-  /** Makes a branch of a run visible in the person's own repository. Where there is none, it stays in the private one. */
-  publish(run_id: string, name: string): Promise<TreeResult<{ branch: string }>>
+  /**
+   * Makes a branch of a run visible in the person's own repository. Not `published`: it stays in the private one, since
+   * there is no other, or since it has files as they are on disk that the person's own git would filter (encrypt, put
+   * elsewhere) before it commits them.
+   */
+  publish(run_id: string, name: string): Promise<TreeResult<{ branch: string; published: boolean }>>
   /** Keeps the beginning and the end of a run for `recall`, for as long as the person's repository has what they are built upon. */
   remember(run_id: string, ends: { base: string; result: string }): Promise<TreeResult<object>>
   recall(run_id: string): Promise<TreeResult<{ base: string; result: string }>>
@@ -389,6 +400,8 @@ export interface Trees {
   list(): Promise<TreeResult<{ trees: ListedTree[] }>>
   /** Whether everything in a worktree is in its branch, and nothing would be lost with its folder. */
   isCommitted(run_id: string, name: string): Promise<TreeResult<{ committed: boolean }>>
+  /** What git ignores in a worktree, besides what it was given of the person's folder; paths are from the top. */
+  ignoredIn(run_id: string, name: string): Promise<TreeResult<{ paths: string[] }>>
   /**
    * Removes the worktree, unless `keep_tree`, and the branch, unless `keep_branch`, of one agent. `later`: the worktree
    * is out of the way, and its files go while others work; the next removal that is not `later` waits for that.
@@ -402,7 +415,10 @@ export interface Trees {
   removeRun(run_id: string): Promise<TreeResult<object>>
   /** Removes what `remember` kept of a run. */
   forget(run_id: string): Promise<TreeResult<object>>
-  /** Removes what processes that are gone have left half-made, and reports the runs that it knows anything of. */
+  /**
+   * Removes what processes that are gone have left half-made and old objects that nobody needs, and reports the runs
+   * that it knows anything of.
+   */
   tidy(): Promise<TreeResult<{ runs: string[] }>>
 }
 

@@ -5,15 +5,12 @@ import type { GitCommand } from './git-command.js'
 import { readObjects } from './git-objects.js'
 import type { CommitCheck, Fault, GitFault, GitResult } from './host.js'
 import { createIdentity } from './identity.js'
+import { NOT_THERE, SUBMODULE } from './modes.js'
 import { fault } from './paths.js'
 
 /** A file as it is before and after the commit. An id of zeros: it is not there. */
 type Entry = { path: string; before: Version; after: Version }
 type Version = { mode: string; id: string }
-
-const NO_MODE = '000000'
-/** Repositories below: what is in them is theirs. */
-const LINK_MODE = '160000'
 
 const PREFIX = 'retinue-commit-'
 const OWNER = 'owner'
@@ -67,7 +64,7 @@ export async function openStaging(git: GitCommand, git_dir: string) {
   }
 
   async function check(entries: readonly Entry[], checkFile: CommitCheck): Promise<Fault<GitFault> | null> {
-    const files = entries.filter(({ after }) => after.mode !== NO_MODE && after.mode !== LINK_MODE)
+    const files = entries.filter(({ after }) => after.mode !== NOT_THERE && after.mode !== SUBMODULE)
     const wrong: string[] = []
     let reading: ReturnType<CommitCheck> | null = null
     const end = () => {
@@ -178,7 +175,7 @@ function readStages(text: string): Entry[] {
     .map((line) => {
       const tab = line.indexOf('\t')
       const [mode = '', id = ''] = line.slice(0, tab).split(' ')
-      return { path: line.slice(tab + 1), before: { mode: NO_MODE, id: '0'.repeat(id.length) }, after: { mode, id } }
+      return { path: line.slice(tab + 1), before: { mode: NOT_THERE, id: '0'.repeat(id.length) }, after: { mode, id } }
     })
 }
 

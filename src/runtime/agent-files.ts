@@ -72,14 +72,10 @@ export class AgentFiles {
     return done
   }
 
-  /** A check is about to run in its tree, and may leave anything there. */
-  disturbed(): void {
-    this.#at = null
-  }
-
-  /** Whether it has to have a tree before it changes anything. */
+  /** Whether it has to have a tree before it changes anything. One that had a tree never writes anywhere else. */
   get mustHaveTree(): boolean {
-    return this.#tree === null && this.side.recorder.memory.contract.workspace.isolation === 'worktree'
+    const { contract, tree } = this.side.recorder.memory
+    return this.#tree === null && (tree !== null || contract.workspace.isolation === 'worktree')
   }
 
   /** After a restart: the tree that it had. */
@@ -96,6 +92,11 @@ export class AgentFiles {
   /** Its own tree, made where it has none. */
   own(): Promise<TreeResult<{ tree: AgentTree }>> {
     if (this.#tree) return Promise.resolve({ ok: true, tree: this.#tree })
+    const { tree, no_tree } = this.side.recorder.memory
+    if (tree !== null) {
+      const message = no_tree ?? 'its worktree is not there any more'
+      return Promise.resolve({ ok: false, code: 'missing', message })
+    }
     this.#making ??= this.#make().finally(() => {
       this.#making = null
     })
@@ -129,7 +130,7 @@ export class AgentFiles {
         )
       : null
     if (admitted && !admitted.ok) return admitted
-    const made = admitted ? await trees.add(this.#owner, admitted.base) : await trees.pin()
+    const made = admitted ? await trees.add(this.#owner, admitted.base) : await trees.addRoot()
     if (!made.ok) return made
     const { tree, created } = made
     const fault = await this.side.setUp(tree, created.base)

@@ -2,24 +2,23 @@ import { setMaxListeners } from 'node:events'
 import {
   type AgentResult,
   type Call,
-  type Child,
-  type Contract,
   type EventData,
   endState,
+  keptBelow,
   left,
   type PendingCall,
   type Purpose,
   permits,
   type Redactor,
 } from '../domain/index.js'
-import type { Clock, CommandResult, CommandSpec, Fence, Http, Processes, Repository, Workspace } from '../host/index.js'
+import type { Clock, Http, Processes, Repository, Workspace } from '../host/index.js'
 import type { Model } from '../models/index.js'
 import type { Store } from '../store/index.js'
 import {
   callTools,
   defuse,
+  giveUpCalls,
   jobBlocks,
-  judgeCommand,
   type Pipeline,
   recoverCalls,
   resolveToolName,
@@ -27,16 +26,16 @@ import {
   type ToolLimits,
   type ToolRegistry,
 } from '../tools/index.js'
-import type { AgentTree, Files, RunTrees } from '../workspaces/index.js'
+import type { RunTrees } from '../workspaces/index.js'
 import { AgentFiles } from './agent-files.js'
 import { askPermission, askQuestion, type Person } from './asking.js'
 import { type Action, decide, exceededMessage } from './decide.js'
 import { Delegation } from './delegation.js'
 import { fenceOf } from './fence.js'
-import type { RunGate } from './gates.js'
 import { land } from './landing.js'
 import type { Above, Launcher } from './launcher.js'
 import { type Asking, askModel, priceToRead } from './model-call.js'
+import { OwnCommands } from './own-commands.js'
 import { AbandonedError, type Recorder } from './recorder.js'
 import type { Material } from './request.js'
 import { type Delta, showProgress } from './shown.js'
@@ -99,12 +98,19 @@ export class AgentLoop {
     private readonly material: Material,
   ) {
     const { launcher, clock, trees, above, workspace, repository } = place
+    const { processes, limits, redactor, sandboxed, setup } = place
+    const commands = new OwnCommands({
+      ...{ recorder, processes, limits, redactor, sandboxed, setup },
+      now: () => clock.now(),
+      signal: () => this.#stop.signal,
+      time_left_ms: () => this.#deadline - clock.now(),
+    })
     this.#files = new AgentFiles({
       ...{ recorder, trees, above },
-      folder: { workspace, repository, is_tree: false, around: NOTHING_AROUND },
+      folder: { workspace, repository, around: null },
       signal: () => this.#stop.signal,
       pause: (wait) => this.#pause(() => this.#rest(wait)),
-      setUp: (tree, base) => this.#setUp(tree, base),
+      setUp: (tree, base) => commands.setUp(tree, base),
     })
     this.#delegation =
       launcher &&
@@ -113,8 +119,8 @@ export class AgentLoop {
         launcher,
         trees,
         files: this.#files,
-        runGate: (child, files, command, signal) => this.#runGate(child, files, command, signal),
-        redactor: place.redactor,
+        runGate: (...gate) => commands.runGate(...gate),
+        redactor,
         now: () => clock.now(),
         signal: () => this.#stop.signal,
         rest: (wait) => this.#rest(wait),
@@ -156,6 +162,7 @@ export class AgentLoop {
     try {
       await this.#haltChildren()
       await this.#files.reopen()
+      if (this.place.above?.at_once && this.memory.no_tree === null) await this.#files.ownForCall()
       await this.#delegation?.recover()
       for (;;) {
         const action = decide(this.memory, this.#surroundings())
@@ -217,6 +224,7 @@ export class AgentLoop {
       case 'call_tools':
         return callTools(this.#pipeline(), action.calls)
       case 'recover_calls':
+        if (action.blind) return giveUpCalls((type, data) => this.recorder.record(type, data), action.calls)
         return recoverCalls(this.#pipeline(), action.calls, action.may_repeat)
       case 'mask':
         return this.recorder.record('context.masked', {
@@ -282,56 +290,11 @@ export class AgentLoop {
     return { place, recorder, material, signal: this.#stop.signal, deadline: this.#deadline }
   }
 
-  /**
-   * A gate's command is one that this agent could run without asking, here and now. It runs behind the fence of the
-   * sub-agent whose work it looks at, since it may run what that wrote; in what time this agent has left.
-   */
-  async #runGate({ contract }: Child, files: Files, command: string, stopped: AbortSignal): ReturnType<RunGate> {
-    const { sandboxed } = this.place
-    const verdict = await judgeCommand(this.memory.contract.permissions, command, sandboxed)
-    if (verdict.decision !== 'allow') return { refused: verdict.reason }
-    return this.#runIn(files, command, {
-      ...(sandboxed && contract ? { fence: fenceIn(files, contract) } : {}),
-      signal: AbortSignal.any([this.#stop.signal, stopped]),
-    })
-  }
-
-  #runIn({ workspace }: Files, command: string, spec: Pick<CommandSpec, 'fence' | 'signal'>): Promise<CommandResult> {
-    const { limits, processes, clock } = this.place
-    const time_left_ms = this.#deadline - clock.now()
-    return processes.run({
-      ...spec,
-      command,
-      cwd: workspace.root,
-      timeout_ms: Math.max(1, Math.min(limits.command_max_timeout_ms, time_left_ms)),
-      max_output_bytes: limits.command_output_bytes,
-    })
-  }
-
-  /** Runs what the configuration names for fresh worktrees, behind this agent's own fence. */
-  async #setUp({ files, reset }: AgentTree, base: string): Promise<string | null> {
-    const { setup, sandboxed } = this.place
-    const { contract } = this.memory
-    if (setup === null) return null
-    if (!sandboxed && contract.permissions.mode !== 'dangerous') {
-      return `workspace.setup is not run without a sandbox: ${setup}`
-    }
-    const ran = await this.#runIn(files, setup, {
-      ...(sandboxed ? { fence: fenceIn(files, contract) } : {}),
-      signal: this.#stop.signal,
-    })
-    // What it leaves beside ignored files is nobody's work.
-    const cleaned = await reset(base)
-    if (!cleaned.ok) return cleaned.message
-    if (ran.status === 'exited' && ran.exit_code === 0) return null
-    const how = ran.status === 'exited' ? `exit code ${ran.exit_code}` : (ran.message ?? ran.status)
-    return this.place.redactor.redact(`workspace.setup failed, ${how}: ${setup}\n${ran.output.slice(-2000)}`.trimEnd())
-  }
-
   async #finish(action: Extract<Action, { kind: 'finish' }>): Promise<AgentResult> {
     const { outcome, cause, reason, text } = action
     const { ledger, usage, files_read, files_changed, at } = this.memory
     const landing = this.memory.landing && 'done' in this.memory.landing ? this.memory.landing.done : null
+    const kept_work = keptBelow(this.memory.children)
     const result: AgentResult = {
       outcome,
       cause,
@@ -346,13 +309,14 @@ export class AgentLoop {
       duration_ms: ledger.spent.wall_ms + Math.max(0, this.place.clock.now() - at),
       ...(ledger.spent.sub_agents > 0 ? { sub_agents: ledger.spent.sub_agents } : {}),
       ...(this.memory.measured ? { context_tokens: this.memory.measured.tokens } : {}),
+      ...(kept_work.length > 0 ? { kept_work } : {}),
       ...(landing ? { landing } : {}),
     }
     if (landing) {
       // A restart that does not find the tree any more must know where its result is.
       await this.recorder.commit()
       await this.place.trees.end(landing)
-    }
+    } else if (this.#isRoot) await this.place.trees.clear()
     if (this.#isRoot) {
       this.recorder.record('agent.finished', { result })
       this.recorder.record('run.closed', { outcome, reason: reason ?? 'the agent gave its answer', text })
@@ -382,7 +346,12 @@ export class AgentLoop {
         if (got) context = this.#toolContext()
         return got
       },
-      alone: (work) => files.aloneForCall(work),
+      alone: (work) =>
+        files.aloneForCall(() => {
+          // While it waited, one of its sub-agents may have brought it a tree.
+          context = this.#toolContext()
+          return work()
+        }),
       now: () => place.clock.now(),
       grants: () => this.memory.grants,
       callsLeft: () => left(this.memory.ledger, 'tool_calls'),
@@ -403,11 +372,11 @@ export class AgentLoop {
     const { place } = this
     const { agent_id, contract } = this.memory
     const { permissions } = contract
-    const { workspace, repository, around, is_tree } = this.#files.now
+    const { workspace, repository, around } = this.#files.now
     return {
       workspace,
       processes: place.processes,
-      fence: place.sandboxed ? fenceOf(contract, workspace.root, is_tree ? around : undefined) : null,
+      fence: place.sandboxed ? fenceOf(contract, workspace.root, around ?? undefined) : null,
       http: place.http,
       redactor: place.redactor,
       repository: async () => (await repository())?.during(this.#stop.signal) ?? null,
@@ -493,17 +462,6 @@ export class AgentLoop {
     if (this.#abandoned !== null || (this.#resting > 0 && this.#isOver)) this.#slot.release()
     if (why === 'deadline') this.#delegation?.halt('parent', "its parent's time is up")
   }
-}
-
-const NOTHING_AROUND = { concealed: [], seen: [] }
-
-/**
- * For a command that an agent did not ask for itself: a check of its work, or what makes a tree ready. In a tree it may
- * write anywhere: the work is committed, and what else is there is put back.
- */
-function fenceIn({ workspace, around, is_tree }: Files, contract: Contract): Fence {
-  if (!is_tree) return fenceOf(contract, workspace.root)
-  return { ...fenceOf(contract, workspace.root, around), write_paths: [['**']] }
 }
 
 /** As many calls as a turn has may listen to it. */

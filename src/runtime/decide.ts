@@ -18,8 +18,8 @@ import { isPassing, retryAfter } from './retry.js'
 export type Action =
   | { kind: 'ask_model'; purpose: Purpose; attempt: number; not_before: number }
   | { kind: 'call_tools'; calls: PendingCall[] }
-  /** Calls whose intents were recorded by a process that died before their results were. */
-  | { kind: 'recover_calls'; calls: PendingCall[]; may_repeat: boolean }
+  /** Calls whose intents were recorded by a process that died before their results were. `blind`: not to be looked at. */
+  | { kind: 'recover_calls'; calls: PendingCall[]; may_repeat: boolean; blind: boolean }
   | { kind: 'mask'; call_ids: string[]; estimated_tokens: number }
   | { kind: 'exceed'; exceeded: EventData<'budget.exceeded'> }
   /** It has answered, and sub-agents are still open. */
@@ -100,7 +100,9 @@ function next(memory: AgentMemory, around: Surroundings): Action {
   const interrupted = memory.calls.filter((call) => call.intent?.interrupted && !call.result)
   const over = memory.cancel !== null || around.now >= around.deadline
   if (interrupted.length > 0) {
-    return { kind: 'recover_calls', calls: batch(interrupted, around.sideBySide), may_repeat: !over }
+    // Where its files are gone, nobody can look whether a call took effect.
+    const blind = memory.no_tree !== null
+    return { kind: 'recover_calls', calls: batch(interrupted, around.sideBySide), may_repeat: !over && !blind, blind }
   }
   if (memory.cancel) return finish(memory, 'cancelled', memory.cancel.by, cancelReason(memory.cancel))
   if (around.now >= around.deadline) return timeOut(memory, around)

@@ -11,7 +11,7 @@ import {
 } from '../domain/index.js'
 import type { TreeResult } from '../host/index.js'
 import type { Delegator, Job, Spawned } from '../tools/index.js'
-import { Joining, type JoiningSide } from './joining.js'
+import { Joining, type JoiningSide, type Repaired, type Taken } from './joining.js'
 import type { ChildEnd, ChildRun, Launcher, PreparedChild } from './launcher.js'
 import { type Conflict, repairRequest } from './repair.js'
 import { inTurn } from './turns.js'
@@ -61,7 +61,12 @@ export class Delegation implements Delegator {
     return this.#spawn(call_id, index, request, null)
   }
 
-  async #spawn(call_id: string, index: number, request: DelegationRequest, repairs: string | null): Promise<Spawned> {
+  async #spawn(
+    call_id: string,
+    index: number,
+    request: DelegationRequest,
+    repairs: Child['repairs'],
+  ): Promise<Spawned> {
     const created = await this.#creating(() => this.#create(call_id, index, request, repairs))
     if (!created.ok) return created
     // It must be durable that there is a sub-agent before it does anything.
@@ -75,7 +80,7 @@ export class Delegation implements Delegator {
     call_id: string,
     index: number,
     request: DelegationRequest,
-    repairs: string | null,
+    repairs: Child['repairs'],
   ): Promise<{ ok: true; child: Child } | Extract<Spawned, { ok: false }>> {
     const known = this.#memory.children.find((child) => child.call_id === call_id && child.index === index)
     if (known) return { ok: true, child: known }
@@ -142,7 +147,7 @@ export class Delegation implements Delegator {
     signal: AbortSignal,
     onWait: (behind: string[]) => void,
   ): Promise<TreeResult<{ base: string }>> {
-    const { base, step_idx } = this.#child(id)
+    const { base, step_idx, repairs } = this.#child(id)
     if (base !== null) return { ok: true, base }
     const behind = this.#before(id).filter((other) => mayOverlap(ownedBy(other), ownedBy(this.#child(id))))
     const after = behind.map((other) => other.id)
@@ -151,23 +156,31 @@ export class Delegation implements Delegator {
       await unlessAborted(this.#allClosed(after), signal)
     }
     const { recorder, files } = this.side
-    return files.alone(async () => {
-      if (signal.aborted) return { ok: false, code: 'failed', message: 'it was stopped while it waited to write' }
+    const stopped = { ok: false, code: 'failed', message: 'it was stopped while it waited to write' } as const
+    const admitted = files.alone(async (): Promise<TreeResult<{ base: string }>> => {
+      if (signal.aborted) return stopped
+      // Whoever has let go of the run touches nothing any more.
+      await recorder.commit()
       const taken = await files.committed()
       if (!taken.ok) return taken
-      recorder.record('agent.subagent_admitted', { sub_agent_id: id, step_idx, base: taken.commit, after })
+      if (signal.aborted) return stopped
+      const begins_at = repairs?.base ?? taken.commit
+      recorder.record('agent.subagent_admitted', { sub_agent_id: id, step_idx, base: begins_at, after })
       await recorder.commit()
-      return { ok: true, base: taken.commit }
+      return { ok: true, base: begins_at }
     })
+    // What its parent is doing may take longer than anybody waits for one that is cancelled.
+    return unlessAborted(admitted, signal).then((done) => done ?? stopped)
   }
 
   /** One that resolves the conflict of this one, and is closed when this resolves. */
-  async #repair(child: Child, conflict: Conflict): Promise<Child | null> {
+  async #repair(child: Child, conflict: Conflict): Promise<Repaired> {
     if (!this.side.launcher.repairs || child.repairs !== null) return null
-    const spawned = await this.#spawn(`repair:${child.id}`, 0, repairRequest(child, conflict), child.id)
-    if (!spawned.ok) return null
+    const repairs = { sub_agent_id: child.id, base: conflict.base }
+    const spawned = await this.#spawn(`repair:${child.id}`, 0, repairRequest(child, conflict), repairs)
+    if (!spawned.ok) return { obstacle: spawned.message }
     await this.#allClosed([spawned.id])
-    return this.#child(spawned.id)
+    return { repairer: this.#child(spawned.id) }
   }
 
   /** Earlier sub-agents that are open and may write in trees of their own. One that repairs has its turn at once. */
@@ -223,6 +236,7 @@ export class Delegation implements Delegator {
     const run = this.side.launcher.launch(this.#memory, child, fresh, {
       files: () => this.side.files.now,
       admit: (signal, onWait) => this.#admit(child.id, signal, onWait),
+      at_once: child.repairs !== null,
     })
     open.run = run
     open.follow(run.ended.then((end) => this.#join(child.id, end, run)))
@@ -240,7 +254,7 @@ export class Delegation implements Delegator {
   }
 
   /** The one place where a sub-agent is closed. */
-  async #close(id: string, end: ChildEnd, work: Awaited<ReturnType<Joining['take']>>): Promise<void> {
+  async #close(id: string, end: ChildEnd, work: Taken): Promise<void> {
     const { recorder, launcher } = this.side
     const { step_idx, failed } = this.#child(id)
     if (!end.started && !failed) {
@@ -292,10 +306,13 @@ function usedBy({ total_tokens, cost_usd, sub_agents }: Reservation): EventData<
   return { total_tokens: total_tokens ?? 0, cost_usd: cost_usd ?? 0, sub_agents }
 }
 
-function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve()
+/** undefined: it was aborted first. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  // Whatever becomes of it then is nobody's business.
+  work.catch(() => {})
+  if (signal.aborted) return Promise.resolve(undefined)
   return new Promise((resolve, reject) => {
-    const stop = () => resolve()
+    const stop = () => resolve(undefined)
     signal.addEventListener('abort', stop, { once: true })
     work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
   })

@@ -76,22 +76,26 @@ function jsonIn(text: string): unknown {
 
 type PathsCheck = Extract<Check, { kind: 'paths' }>
 
-function pathsInWords({ exist = [], unchanged = [] }: PathsCheck): string {
+function pathsInWords({ exist = [], unchanged = [], unmarked = [] }: PathsCheck): string {
   const there = exist.length > 0 ? [`there is ${exist.join(', ')}`] : []
   const same = unchanged.length > 0 ? [`${unchanged.join(', ')} is unchanged`] : []
-  return [...there, ...same].join(' and ')
+  const resolved = unmarked.length > 0 ? [`no conflict is marked in ${unmarked.join(', ')}`] : []
+  return [...there, ...same, ...resolved].join(' and ')
 }
 
 async function checkPaths(
-  { exist = [], unchanged = [] }: PathsCheck,
+  { exist = [], unchanged = [], unmarked = [] }: PathsCheck,
   { changed, workspace }: Output,
 ): Promise<Checked> {
   const found = await Promise.all(exist.map((glob) => exists(workspace, glob)))
   const missing = exist.filter((_, i) => !found[i])
   const touched = changed.filter((path) => matchesAny(unchanged, path))
+  const marks = await Promise.all(unmarked.map((path) => hasMarks(workspace, path)))
+  const marked = unmarked.filter((_, i) => marks[i])
   const faults = [
     ...(missing.length > 0 ? [`not there: ${missing.join(', ')}`] : []),
     ...(touched.length > 0 ? [`changed: ${touched.join(', ')}`] : []),
+    ...(marked.length > 0 ? [`a conflict is marked in ${marked.join(', ')}`] : []),
   ]
   return { passed: faults.length === 0, detail: faults.join('; ') || 'they are', whole: null }
 }
@@ -103,4 +107,10 @@ async function exists(workspace: Workspace, glob: string): Promise<boolean> {
   }
   const file = await workspace.digest(glob)
   return file.ok ? file.digest !== null : file.code === 'not_a_file'
+}
+
+/** One that is gone, or no text, has none. */
+async function hasMarks(workspace: Workspace, path: string): Promise<boolean> {
+  const file = await workspace.readText(path)
+  return file.ok && /^(?:<{7}|>{7}) /m.test(file.text)
 }

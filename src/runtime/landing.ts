@@ -1,6 +1,7 @@
 import { type AgentMemory, type FileChange, type Landing, type Outcome, titleOf } from '../domain/index.js'
+import type { TreeResult } from '../host/index.js'
 import type { AgentTree, RunTrees } from '../workspaces/index.js'
-import type { Recorder } from './recorder.js'
+import { AbandonedError, type Recorder } from './recorder.js'
 
 type LandingSide = { recorder: Recorder; trees: RunTrees; tree: AgentTree | null }
 
@@ -9,40 +10,54 @@ export async function land(side: LandingSide, succeeded: boolean, outcome: Outco
   const { recorder, trees } = side
   const { memory } = recorder
   const { base } = memory.tree as NonNullable<AgentMemory['tree']>
-  const found = await resultOf(side, base)
-  if (!found.ok) {
-    recorder.record('run.kept', await trees.stay({ base, commit: base, files: [] }, found.message))
-    return
-  }
-  const { what } = found
   const settle = (landing: Landing) => recorder.record(landing.state === 'landed' ? 'run.landed' : 'run.kept', landing)
-  if (what.files.length === 0) {
-    settle({ state: 'landed', ...what, landed_commit: null, branch: null, reason: null })
-    return
-  }
+  const { what, left_out } = await resultOf(side, base)
+  const rest = left_out.length > 0 ? { left_out } : {}
   const into = memory.contract.workspace.land ?? 'changes'
-  if (!succeeded || into === 'branch') {
-    const reason = succeeded ? 'it was asked to stay on its branch' : `the run ended as ${outcome}`
-    settle(await trees.stay(what, reason))
-    return
-  }
+  // What a process has begun to bring is brought to the end, whatever else has happened to the run since.
   const again = memory.landing !== null
+  if (what.files.length === 0) {
+    return settle({ state: 'landed', ...what, landed_commit: null, branch: null, reason: null, ...rest })
+  }
+  if (into === 'branch' || !(succeeded || again)) {
+    const reason = succeeded ? 'it was asked to stay on its branch' : `the run ended as ${outcome}`
+    return settle({ ...(await trees.stay(what, reason)), ...rest })
+  }
   if (!again) recorder.record('run.landing', { base, commit: what.commit, into })
   await recorder.commit()
-  settle(await trees.land(what, { into, again, title: titleOf(memory.contract.step.title) }))
+  const title = titleOf(memory.contract.step.title)
+  return settle({ ...(await trees.land(what, { into, again, title })), ...rest })
 }
 
-type Result = { ok: true; what: { base: string; commit: string; files: FileChange[] } } | { ok: false; message: string }
+type Result = { what: { base: string; commit: string; files: FileChange[] }; left_out: string[] }
 
 /** What was about to land when a process died is what lands. */
 async function resultOf({ recorder, trees, tree }: LandingSide, base: string): Promise<Result> {
   const { landing } = recorder.memory
   const begun = landing && 'under_way' in landing ? landing.under_way.commit : null
-  if (begun === null && tree === null) return { ok: false, message: 'its worktree is not there any more' }
-  const taken =
-    begun === null ? await tree?.snapshot('Changes of the run itself') : { ok: true as const, commit: begun }
-  if (!taken?.ok) return { ok: false, message: taken?.message ?? '' }
-  const { commit } = taken
-  const compared = await trees.result(base, commit)
-  return compared.ok ? { ok: true, what: { base, commit, files: compared.files } } : compared
+  // Without its folder, what was merged is still on its branch.
+  const last = () => (tree ? tree.snapshot('Changes of the run itself') : trees.head())
+  const { commit } = begun === null ? orLeave(await last()) : { commit: begun }
+  const { files } = orLeave(await trees.remember(base, commit))
+  return { what: { base, commit, files }, left_out: await leftOut(recorder.memory, files, tree) }
+}
+
+/** A run whose result cannot be read just now is left as it is: it can be gone on with when that has been seen to. */
+function orLeave<T>(result: TreeResult<T>): T {
+  if (result.ok) return result
+  throw new AbandonedError(`what it came to cannot be read: ${result.message}`)
+}
+
+/** What the root itself wrote and no commit has. What its sub-agents left out is in their receipts. */
+async function leftOut(memory: AgentMemory, files: readonly FileChange[], tree: AgentTree | null): Promise<string[]> {
+  if (!tree) return []
+  const known = new Set([
+    ...files.map(({ path }) => path),
+    ...memory.children.flatMap(({ closed }) => closed?.result.receipt?.left_out ?? []),
+  ])
+  const ignored = await tree.ignored(memory.files_changed.filter((path) => !known.has(path)))
+  const paths = ignored.ok ? ignored.paths : []
+  // What it wrote before it had a tree is where it wrote it.
+  const found = await Promise.all(paths.map((path) => tree.files.workspace.digest(path)))
+  return paths.filter((_, i) => found[i]?.ok && found[i].digest !== null)
 }

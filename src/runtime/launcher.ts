@@ -34,6 +34,8 @@ export interface ChildRun {
 export type Above = {
   /** What that works in now; a sub-agent reads it until it has a tree of its own. */
   files: () => Files
+  /** Whether it has a tree of its own from the beginning: there is something in it that nobody else has. */
+  at_once: boolean
   /** Waits until it may write, and gives the commit that its own tree begins with. `onWait`: whom it waits for. */
   admit: (signal: AbortSignal, onWait: (behind: string[]) => void) => Promise<TreeResult<{ base: string }>>
 }

@@ -33,7 +33,7 @@ export function optionalEnum<S extends z.ZodType>(choice: S) {
 /** What every tool that makes one sub-agent can be asked for. */
 export function commonParameters() {
   return {
-    owns: listParameter.optional().describe('globs it may write; who may write the same, writes later'),
+    owns: listParameter.optional().describe('globs it may write'),
     checks: listParameter.optional().describe('commands that must pass'),
     schema: z.looseObject({}).optional().describe('of its answer, in JSON'),
     model: z.string().optional(),

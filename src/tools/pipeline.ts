@@ -201,15 +201,24 @@ async function recoverCall(pipeline: Pipeline, call: PendingCall, may_repeat: bo
       return
     }
   }
+  settle(pipeline.record, intent, state === 'done')
+}
+
+/** Calls of a dead process that nobody can look into any more: the agent is told that nobody knows. */
+export function giveUpCalls(record: Pipeline['record'], calls: readonly PendingCall[]): void {
+  for (const { intent } of calls) if (intent) settle(record, intent, false)
+}
+
+function settle(record: Pipeline['record'], intent: NonNullable<PendingCall['intent']>, done: boolean): void {
   const changed = intent.paths.filter((path) => path.access === 'write').map((path) => path.path)
-  pipeline.record('tool.finished', {
+  record('tool.finished', {
     call_id: intent.call_id,
     tool: intent.tool,
-    status: state === 'done' ? 'ok' : 'interrupted',
-    content: state === 'done' ? DONE_BEFORE_RESTART : INTERRUPTED,
+    status: done ? 'ok' : 'interrupted',
+    content: done ? DONE_BEFORE_RESTART : INTERRUPTED,
     output: null,
     files_read: [],
-    files_changed: state === 'done' ? changed : [],
+    files_changed: done ? changed : [],
     duration_ms: 0,
   })
 }

@@ -4,7 +4,6 @@ import type { Repository, Workspace } from '../host/index.js'
 export type Files = {
   workspace: Workspace
   repository: () => Promise<Repository | null>
-  /** Whether they are a tree of an agent's own, in which nothing is lost that is not committed. */
-  is_tree: boolean
-  around: { concealed: readonly string[]; seen: readonly string[] }
+  /** In a tree of an agent's own: what of the person's is not seen. null: they are the person's folder. */
+  around: { concealed: readonly string[]; seen: readonly string[] } | null
 }

@@ -1,11 +1,14 @@
 import type { Landing } from '../domain/index.js'
 import type { ListedTree, Trees } from '../host/index.js'
+import { INTEGRATION, ownPath } from './names.js'
 
 /** A worktree or a branch that there is, as people are told about it. */
 export type KeptTree = {
   run_id: string
   agent_id: string
   branch: string
+  /** Whether there is such a branch; if not, there is a folder alone. */
+  has_branch: boolean
   /** Absolute; null: there is a branch alone. */
   path: string | null
   /**
@@ -26,30 +29,58 @@ export type RunKnowledge = {
   landingOf(run_id: string): Promise<Landing | null>
   /** The commit that the root agent's own tree began with; null: it has none. */
   baseOf(run_id: string): Promise<string | null>
+  /** When the store last heard of it; null: the store has no such run. */
+  changedAt(run_id: string): Promise<number | null>
 }
-
-/** The name of the root agent's tree; those of sub-agents have the agents' ids. */
-export const INTEGRATION = 'integration'
 
 /** Where something cannot be read or told, it is `kept`: work is never taken for a left-over for want of knowledge. */
 type Judgement = Pick<KeptTree, 'state' | 'why'>
 
+/** `ignored`: it has files that no branch can have. `branch_goes`: for these alone it is kept. */
+export type Judged = { tree: ListedTree; kept: KeptTree; ignored: boolean; branch_goes: boolean }
+
 /** Every worktree and branch of `listed`, with what would be lost with it. */
-export async function judgeTrees(
-  trees: Trees,
-  known: RunKnowledge,
-  listed: readonly ListedTree[],
-): Promise<{ tree: ListedTree; kept: KeptTree }[]> {
-  const judged: { tree: ListedTree; kept: KeptTree }[] = []
+export async function judgeTrees(trees: Trees, known: RunKnowledge, listed: readonly ListedTree[]): Promise<Judged[]> {
+  const judged: Judged[] = []
   const runs = new Map<string, Promise<Run>>()
   for (const tree of listed) {
-    const { run_id, name, branch, path } = tree
+    const { run_id, name, branch, path, commit } = tree
     if (!runs.has(run_id)) runs.set(run_id, lookUp(trees, known, run_id))
     const siblings = listed.filter((other) => other.run_id === run_id)
-    const judgement = await judge(trees, await (runs.get(run_id) as Promise<Run>), tree, siblings)
-    judged.push({ tree, kept: { run_id, agent_id: name === INTEGRATION ? 'root' : name, branch, path, ...judgement } })
+    const run = await (runs.get(run_id) as Promise<Run>)
+    const judgement = await judge(trees, run, tree, siblings)
+    const ignored = run.status === 'closed' ? await ignoredOf(trees, tree) : null
+    const agent_id = name === INTEGRATION ? 'root' : name
+    judged.push({
+      tree,
+      kept: { run_id, agent_id, branch, has_branch: commit !== null, path, ...withIgnored(judgement, tree, ignored) },
+      ignored: ignored !== null,
+      branch_goes: ignored !== null && commit !== null && judgement.state === 'left_over',
+    })
   }
   return judged
+}
+
+/** So many paths are said before the rest is counted. */
+const PATHS = 5
+
+/** What git ignores in a worktree, in words; null: nothing. Where it cannot be told, that is said. */
+async function ignoredOf(trees: Trees, { run_id, name, path }: ListedTree): Promise<string | null> {
+  if (path === null) return null
+  const found = await trees.ignoredIn(run_id, name)
+  if (!found.ok) return `whether it has files that git ignores cannot be told: ${found.message}`
+  if (found.paths.length === 0) return null
+  const paths = found.paths.map((one) => ownPath(trees, one))
+  const more = paths.length > PATHS ? ` and ${paths.length - PATHS} more` : ''
+  return `it has files that git ignores: ${paths.slice(0, PATHS).join(', ')}${more}`
+}
+
+/** No branch has these files, so that nobody gets them back. */
+function withIgnored(judgement: Judgement, { commit }: ListedTree, ignored: string | null): Judgement {
+  if (ignored === null) return judgement
+  // Without its branch nobody can say more about the others, and it was kept for these.
+  const alone = judgement.state === 'left_over' || commit === null
+  return { state: 'kept', why: alone ? ignored : `${judgement.why}; ${ignored}` }
 }
 
 type Run = { status: RunStanding; landing: Landing | null; base: string | null; result: string | null }

@@ -1,13 +1,15 @@
-import { posix } from 'node:path'
 import type { Landing } from '../domain/index.js'
 import type { CommitCheck, Git, ListedTree, TreeResult, Trees } from '../host/index.js'
-import { hasAll, INTEGRATION, judgeTrees, type KeptTree, type RunKnowledge } from './kept-state.js'
+import { commitPaths } from './commit.js'
+import { hasAll, type Judged, judgeTrees, type KeptTree, type RunKnowledge } from './kept-state.js'
+import { INTEGRATION, ownPath } from './names.js'
 
 export type KeptParts = RunKnowledge & {
   trees: Trees
   git: Git
   /** The run's task in one line, for the message of a commit. */
   titleOf(run_id: string): Promise<string>
+  now(): number
   /** What must not get into a commit. */
   check?: CommitCheck
 }
@@ -27,6 +29,9 @@ export interface Kept {
   discard(run_id: string): Promise<KeptResult<{ removed: KeptTree[] }>>
   gc(): Promise<KeptResult<{ removed: KeptTree[]; kept: KeptTree[] }>>
 }
+
+/** For so long what a run did can be shown when its trees are gone. */
+const REMEMBERED_MS = 30 * 24 * 3_600_000
 
 export function createKept(parts: KeptParts): Kept {
   const { trees, statusOf, landingOf, baseOf } = parts
@@ -49,6 +54,12 @@ export function createKept(parts: KeptParts): Kept {
       ? listed.trees.find((one) => one.run_id === run_id && one.name === INTEGRATION && one.commit !== null)
       : undefined
     return base === null || !tree?.commit ? null : { base, result: tree.commit }
+  }
+
+  /** Of a closed run without trees: its result is in the folder, or was thrown away, and nobody has asked for long. */
+  async function isPast(run_id: string): Promise<boolean> {
+    const [landing, changed_at] = [await landingOf(run_id), await parts.changedAt(run_id)]
+    return landing !== null && changed_at !== null && changed_at < parts.now() - REMEMBERED_MS
   }
 
   return {
@@ -80,17 +91,19 @@ export function createKept(parts: KeptParts): Kept {
       const listed = await trees.list()
       if (!listed.ok) return fault('failed', listed.message)
       const kept = listed.trees.find((tree) => tree.run_id === run_id && tree.name === INTEGRATION)
-      if (!kept) {
+      if (!kept || kept.commit === null) {
         return fault('nothing', `The result of run ${run_id} is not kept any more: it was applied or discarded before`)
       }
       const { base, result } = (await endsOf(run_id)) as { base: string; result: string }
       const landed = await trees.land({ base, to: result, exactly: false })
       if (!landed.ok) return notLanded(run_id, landed, trees)
-      const paths = landed.paths.map((path) => fromFolder(trees.prefix, path))
+      const paths = landed.paths.map((path) => ownPath(trees, path))
       // All that the run changed: some of it may have been brought by a process that was killed before it could commit.
-      const made = commit ? await commitPaths(parts, run_id, landing?.files.map(({ path }) => path) ?? []) : null
+      const made = commit ? await commitFiles(parts, run_id, landing?.files.map(({ path }) => path) ?? []) : null
       // It is in the folder now, so that the branch is a second copy, unless somebody has worked on it since.
-      if (await hasNoMore(trees, kept, result)) await trees.remove(run_id, INTEGRATION)
+      if (await hasNoMore(trees, kept, result)) {
+        await trees.remove(run_id, INTEGRATION, { keep_tree: await hasIgnored(trees, kept) })
+      }
       if (made === null || made.ok) return { ok: true, paths, commit: made?.commit ?? null }
       if (made.code === 'nothing_to_commit') return { ok: true, paths, commit: null }
       return fault('failed', `What run ${run_id} changed is in the folder, but not committed: ${made.message}`)
@@ -118,19 +131,21 @@ export function createKept(parts: KeptParts): Kept {
       if (!found.ok) return found
       const removed: KeptTree[] = []
       const kept: KeptTree[] = []
-      for (const { tree, kept: one } of found.all) {
+      for (const each of found.all) {
+        const { tree, kept: one } = each
         if (one.state === 'left_over') {
           const gone = await trees.remove(tree.run_id, tree.name)
           if (gone.ok) removed.push(one)
           else kept.push({ ...one, why: `${one.why}, but it cannot be removed: ${gone.message}` })
         } else if (one.state === 'kept' && (await statusOf(one.run_id)) === 'closed') {
-          kept.push(await withoutFolder(trees, tree, one))
+          kept.push(await trimmed(trees, each))
         } else kept.push(one)
       }
       const still = new Set(kept.map(({ run_id }) => run_id))
       for (const run_id of tidied.runs) {
         if (still.has(run_id) || (await statusOf(run_id)) !== 'closed') continue
         await trees.removeRun(run_id)
+        if (await isPast(run_id)) await trees.forget(run_id)
       }
       return { ok: true, removed, kept }
     },
@@ -143,9 +158,22 @@ async function hasNoMore(trees: Trees, { run_id, name, commit }: ListedTree, who
   return found.ok && found.committed && commit !== null && (await hasAll(trees, whole, commit))
 }
 
-/** The branch of a kept worktree has all of it where everything is committed: its folder takes room for nothing. */
-async function withoutFolder(trees: Trees, { run_id, name, commit }: ListedTree, kept: KeptTree): Promise<KeptTree> {
-  if (kept.path === null || commit === null) return kept
+async function hasIgnored(trees: Trees, { run_id, name }: ListedTree): Promise<boolean> {
+  const found = await trees.ignoredIn(run_id, name)
+  return !found.ok || found.paths.length > 0
+}
+
+/**
+ * A kept worktree without what nobody needs. Its branch has all of it where everything is committed: then the folder
+ * takes room for nothing. Where the folder alone has files, it is the branch that may go.
+ */
+async function trimmed(trees: Trees, { tree, kept, ignored, branch_goes }: Judged): Promise<KeptTree> {
+  const { run_id, name, commit } = tree
+  if (branch_goes) {
+    const gone = await trees.remove(run_id, name, { keep_tree: true })
+    return gone.ok ? { ...kept, has_branch: false } : kept
+  }
+  if (kept.path === null || commit === null || ignored) return kept
   const found = await trees.isCommitted(run_id, name)
   if (!found.ok || !found.committed) return kept
   const gone = await trees.remove(run_id, name, { keep_branch: true })
@@ -153,10 +181,8 @@ async function withoutFolder(trees: Trees, { run_id, name, commit }: ListedTree,
   return { ...kept, path: null, why: `${kept.why} (its folder was removed: all of it is on the branch)` }
 }
 
-async function commitPaths({ git, trees, titleOf, check }: KeptParts, run_id: string, paths: string[]) {
-  const opened = await git.open(trees.folder)
-  if (!opened.ok) return opened
-  return opened.repository.commit({ message: await titleOf(run_id), paths, ...(check ? { check } : {}) })
+async function commitFiles({ git, trees, titleOf, check }: KeptParts, run_id: string, paths: string[]) {
+  return commitPaths(git, trees.folder, { title: await titleOf(run_id), paths, check })
 }
 
 function nothingToApply(run_id: string, { state, files, reason }: Landing) {
@@ -181,7 +207,7 @@ function notClosed(run_id: string, status: 'running' | 'interrupted', why: strin
   return fault('not_closed', `Run ${run_id} ${what}. ${first}: retinue cancel ${run_id}`)
 }
 
-function notLanded(run_id: string, found: Extract<TreeResult<object>, { ok: false }>, { in_git, prefix }: Trees) {
+async function notLanded(run_id: string, found: Extract<TreeResult<object>, { ok: false }>, trees: Trees) {
   const { code, message, paths = [] } = found
   if (code === 'changed') {
     return fault(
@@ -190,17 +216,15 @@ function notLanded(run_id: string, found: Extract<TreeResult<object>, { ok: fals
     )
   }
   if (code !== 'conflict') return fault('failed', `Run ${run_id} was not applied: ${message}`)
-  const where = paths.map((path) => fromFolder(prefix, path)).join(', ')
-  const then = in_git
-    ? `Commit your own changes and merge with git: git merge retinue/${run_id}/${INTEGRATION}`
-    : `Put your own version of these files elsewhere and apply it again; retinue diff ${run_id} shows what would change`
+  const where = paths.map((path) => ownPath(trees, path)).join(', ')
+  // git can merge only what is in the person's own repository, and that may not have worked out at the end of the run.
+  const published = await trees.publish(run_id, INTEGRATION)
+  const then =
+    published.ok && published.published
+      ? `Commit your own changes and merge with git: git merge retinue/${run_id}/${INTEGRATION}`
+      : `Put your own version of these files elsewhere and apply it again; retinue diff ${run_id} shows what would change`
   const why = `you and the run have changed the same places: ${where}`
   return fault('in_the_way', `Run ${run_id} was not applied, and your files are as they were: ${why}. ${then}`)
-}
-
-/** Paths of a tree are from its top; the person is in a folder that may be below it. */
-function fromFolder(prefix: string, path: string): string {
-  return prefix === '' ? path : posix.relative(prefix, path)
 }
 
 function fault(code: KeptFault, message: string): { ok: false; code: KeptFault; message: string } {

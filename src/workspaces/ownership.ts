@@ -17,7 +17,8 @@ export function ownershipFault(
   if (links.length > 0) return `it made links that lead out of the workspace: ${listed(links)}`
   const below = changes.filter(({ mode_before, mode_after }) => [mode_before, mode_after].includes(REPOSITORY_BELOW))
   const stuck = [...below.map(({ path }) => path), ...uncommittable].sort()
-  if (stuck.length > 0) return `it changed repositories below, which no commit can have: ${listed(stuck)}`
+  if (stuck.length > 0)
+    return `no commit can have what it wrote (repositories below, names git refuses): ${listed(stuck)}`
   return null
 }
 

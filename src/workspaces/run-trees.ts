@@ -25,6 +25,8 @@ export interface AgentTree {
   readonly files: Files
   /** All that it has written, as a commit. `uncommittable`: what no commit can have. */
   snapshot(title: string): Promise<TreeResult<{ commit: string; uncommittable: string[] }>>
+  /** Those of these files that git ignores. */
+  ignored(paths: readonly string[]): Promise<TreeResult<{ paths: string[] }>>
   /** Brings it to a commit, whatever is in it; `is_clean`: it is known to be as it was committed. */
   reset(commit: string, options?: { is_clean?: boolean }): Promise<TreeResult<object>>
 }
@@ -40,6 +42,8 @@ export type Work = {
   files: FileChange[]
   commits: Receipt['commits']
   left_out: string[]
+  /** What no commit can have: it is in the worktree alone. */
+  uncommittable: string[]
   /** Why it is not the agent's to change. */
   fault: string | null
 }
@@ -53,10 +57,14 @@ type Ended = {
   files_changed: string[]
 }
 
+type Refused = Extract<TreeResult<object>, { ok: false }>
+
 type Parts = {
   host: Host
   folder: string
   run_id: string
+  /** Whether a command makes fresh trees ready, so that they need nothing of what most projects have. */
+  has_setup: boolean
   /** What must not get into a commit of the person's. */
   check: CommitCheck
 }
@@ -68,7 +76,7 @@ export class RunTrees {
   constructor(private readonly parts: Parts) {}
 
   /** The tree of the root agent, from what the person has now. It is what the whole run starts from. */
-  async pin(): Promise<TreeResult<MadeTree>> {
+  async addRoot(): Promise<TreeResult<MadeTree>> {
     const opened = await this.#open()
     if (!opened.ok) return opened
     const captured = await opened.trees.capture(this.parts.run_id)
@@ -100,10 +108,7 @@ export class RunTrees {
     const found = await trees.open(this.parts.run_id, nameOf(owner))
     if (!found.ok) return found
     const tree = await this.#agentTree(trees, found.tree, owner, base)
-    // What gates left in it since it was taken is none of its work.
-    const reset = taken === null ? null : await tree.reset(taken)
-    if (reset && !reset.ok) return reset
-    const snapshot = await tree.snapshot(title)
+    const snapshot = await this.#snapshotAt(tree, title, taken)
     if (!snapshot.ok) return snapshot
     const { commit, uncommittable } = snapshot
     const [compared, listed] = await Promise.all([this.#compare(trees, base, commit), trees.commits(base, commit)])
@@ -111,15 +116,23 @@ export class RunTrees {
     if (!listed.ok) return listed
     const { changes, files } = compared
     const unseen = files_changed.filter((path) => !changes.some((change) => change.path === path))
-    const ignored = await found.tree.ignored(unseen)
+    const ignored = await tree.ignored(unseen)
     if (!ignored.ok) return ignored
-    const fault = ownershipFault(
-      contract,
-      changes,
-      uncommittable.map((path) => ownPath(trees, path)),
-    )
-    const work: Work = { base, commit, changes, files, commits: listed.commits, left_out: ignored.paths, fault }
+    const stuck = uncommittable.map((path) => ownPath(trees, path))
+    const work: Work = {
+      ...{ base, commit, changes, files, commits: listed.commits, left_out: ignored.paths, uncommittable: stuck },
+      fault: ownershipFault(contract, changes, stuck),
+    }
     return { ok: true, work, tree }
+  }
+
+  /** What gates left in it since it was taken is none of its work, unless no commit can have it: nobody can tell then. */
+  async #snapshotAt(tree: AgentTree, title: string, taken: string | null): ReturnType<AgentTree['snapshot']> {
+    const snapshot = await tree.snapshot(title)
+    if (!snapshot.ok || taken === null || snapshot.uncommittable.length > 0 || snapshot.commit === taken)
+      return snapshot
+    const reset = await tree.reset(taken)
+    return reset.ok ? { ok: true, commit: taken, uncommittable: [] } : reset
   }
 
   /** A commit that has both; no file is touched. */
@@ -131,15 +144,20 @@ export class RunTrees {
     return { ...merged, paths: merged.paths.map((path) => ownPath(opened.trees, path)) }
   }
 
-  /** A commit with our files and their history: what they wanted is in them already. */
-  async adopt(ours: string, theirs: string, by: TreeOwner, title: string): Promise<TreeResult<{ commit: string }>> {
+  /** A merge whose conflicts are marked in its files, for whoever resolves them. */
+  async marked(
+    { tree, ours, theirs }: { tree: string; ours: string; theirs: string },
+    by: TreeOwner,
+    title: string,
+  ): Promise<TreeResult<{ commit: string }>> {
     const opened = await this.#open()
-    return opened.ok ? opened.trees.adopt(ours, theirs, this.#mergeNote(by, title)) : opened
+    return opened.ok ? opened.trees.commitTree(tree, [ours, theirs], this.#mergeNote(by, title)) : opened
   }
 
-  async diff(from: string, to: string): Promise<TreeResult<{ text: string }>> {
+  async commits(from: string, to: string): Promise<Receipt['commits']> {
     const opened = await this.#open()
-    return opened.ok ? opened.trees.diff(from, to) : opened
+    const listed = opened.ok ? await opened.trees.commits(from, to) : opened
+    return listed.ok ? listed.commits : []
   }
 
   /** What a merge brought into a tree. */
@@ -159,16 +177,17 @@ export class RunTrees {
    * Leaves the tree of a sub-agent where a person finds it, as it was when the agent had ended. null: it was never
    * finished or somebody removed it, and there is nothing in it or on its branch.
    */
-  async keep(owner: TreeOwner, base: string, commit: string | null): Promise<TreeResult<{ kept: Receipt['kept'] }>> {
+  async keep(owner: TreeOwner, base: string, work: Work | null): Promise<TreeResult<{ kept: Receipt['kept'] }>> {
     const opened = await this.#open()
     if (!opened.ok) return opened
-    if (commit === null && (await this.#isEmpty(opened.trees, owner, base))) {
+    if (work === null && (await this.#isEmpty(opened.trees, owner, base))) {
       const removed = await opened.trees.remove(this.parts.run_id, nameOf(owner))
       return removed.ok ? { ok: true, kept: null } : removed
     }
-    if (commit !== null) {
+    // What no commit can have would be gone.
+    if (work !== null && work.uncommittable.length === 0) {
       const found = await opened.trees.open(this.parts.run_id, nameOf(owner))
-      if (found.ok) await found.tree.reset(commit)
+      if (found.ok) await found.tree.reset(work.commit)
     }
     const published = await opened.trees.publish(this.parts.run_id, nameOf(owner))
     if (!published.ok) return published
@@ -183,8 +202,14 @@ export class RunTrees {
     return !tree || tree.commit === null || tree.commit === base
   }
 
-  /** Whether there is anything to land. */
-  async result(base: string, commit: string): Promise<TreeResult<{ files: FileChange[] }>> {
+  /** The last commit of the root's tree, also where its folder is gone. */
+  async head(): Promise<TreeResult<{ commit: string }>> {
+    const opened = await this.#open()
+    return opened.ok ? opened.trees.head(this.parts.run_id, INTEGRATION) : opened
+  }
+
+  /** What a run has come to, kept for whoever wants to see it later. */
+  async remember(base: string, commit: string): Promise<TreeResult<{ files: FileChange[] }>> {
     const opened = await this.#open()
     if (!opened.ok) return opened
     const remembered = await opened.trees.remember(this.parts.run_id, { base, result: commit })
@@ -200,20 +225,11 @@ export class RunTrees {
     if (!opened.ok) return this.stay(what, opened.message)
     const { base, commit } = what
     const landed = await opened.trees.land({ base, to: commit, exactly: true, again })
-    if (!landed.ok) {
-      const paths = (landed.paths ?? []).map((path) => ownPath(opened.trees, path))
-      const where = paths.length > 0 ? `: ${paths.slice(0, 10).join(', ')}` : ''
-      return this.stay(
-        what,
-        landed.code === 'changed' ? `the folder changed since the run took it up${where}` : landed.message,
-      )
-    }
+    if (!landed.ok) return this.stay(what, this.#whyNotLanded(opened.trees, landed))
     const done: Landing = { state: 'landed', ...what, landed_commit: null, branch: null, reason: null }
     if (into === 'changes' || what.files.length === 0) return done
-    const committed = await this.#commit(
-      title,
-      what.files.map(({ path }) => path),
-    )
+    const paths = what.files.map(({ path }) => path)
+    const committed = await this.#commit(title, paths, again)
     return committed.ok
       ? { ...done, landed_commit: committed.commit }
       : { ...done, reason: `the files are there, but were not committed: ${committed.message}` }
@@ -238,21 +254,55 @@ export class RunTrees {
     const { trees } = opened
     const { run_id } = this.parts
     const all = await trees.isCommitted(run_id, INTEGRATION)
-    const keep_tree = all.ok && !all.committed
+    const keep_tree = (all.ok && !all.committed) || (landing.left_out ?? []).length > 0
     await trees.remove(run_id, INTEGRATION, { keep_branch: landing.state === 'kept', keep_tree })
     const listed = await trees.list()
     if (listed.ok && !listed.trees.some((tree) => tree.run_id === run_id)) await trees.removeRun(run_id)
+  }
+
+  /** For a run that has no tree: one that a process made and died before it could say so. Nobody has worked in it. */
+  async clear(): Promise<void> {
+    const { host, folder, run_id } = this.parts
+    const path = join(folder, '.retinue', 'worktrees', run_id)
+    const isThere = await host.workspace(path).then(
+      () => true,
+      () => false,
+    )
+    if (!isThere) return
+    const opened = await this.#open()
+    if (opened.ok) await opened.trees.removeRun(run_id)
+  }
+
+  placeOf(owner: TreeOwner): { branch: string; path: string } {
+    return { branch: this.branchOf(owner), path: this.#path(owner) }
   }
 
   branchOf(owner: TreeOwner): string {
     return `retinue/${this.parts.run_id}/${nameOf(owner)}`
   }
 
-  async #commit(title: string, paths: string[]): Promise<{ ok: true; commit: string } | Fault<string>> {
+  #whyNotLanded(trees: Trees, { code, message, paths = [], brought = [] }: Refused): string {
+    const named = (all: readonly string[]) => {
+      const own = all.slice(0, 10).map((path) => ownPath(trees, path))
+      return `${own.join(', ')}${all.length > own.length ? ` and ${all.length - own.length} more` : ''}`
+    }
+    if (code !== 'changed') return message
+    const partly = brought.length > 0 ? `; of the result the folder has already: ${named(brought)}` : ''
+    const why = paths.some((path) => brought.includes(path)) ? message : 'the folder changed since the run took it up'
+    return `${why}${paths.length > 0 ? `: ${named(paths)}` : ''}${partly}`
+  }
+
+  /** `again`: a process that died may have made the commit. */
+  async #commit(title: string, paths: string[], again: boolean): Promise<{ ok: true; commit: string } | Fault<string>> {
     const { host, folder, check } = this.parts
     const found = await host.git.open(folder)
     if (!found.ok) return found
-    return found.repository.commit({ message: title, paths, check })
+    const { repository } = found
+    const made = await repository.commit({ message: title, paths, check })
+    if (made.ok || !again) return made
+    const [head, log] = await Promise.all([repository.head(), repository.log({ limit: 1 })])
+    const isOurs = log.ok && log.text.trimEnd().endsWith(`: ${title}`)
+    return head.ok && head.commit !== null && isOurs ? { ok: true, commit: head.commit } : made
   }
 
   #open(): Promise<TreeResult<{ trees: Trees }>> {
@@ -265,7 +315,7 @@ export class RunTrees {
   }
 
   async #add(trees: Trees, owner: TreeOwner, base: string, notes: string[]): Promise<TreeResult<MadeTree>> {
-    const made = await trees.add(this.parts.run_id, nameOf(owner), base)
+    const made = await trees.add(this.parts.run_id, nameOf(owner), base, { usual: !this.parts.has_setup })
     if (!made.ok) return made
     const created = {
       branch: made.tree.branch,
@@ -283,10 +333,10 @@ export class RunTrees {
       files: {
         workspace,
         repository: async () => ownView(tree, base),
-        is_tree: true,
         around: { concealed, seen: [tree.top, ...tree.links, ...(await this.#skills())] },
       },
       snapshot: (title) => tree.snapshot(this.#note(owner, title)),
+      ignored: (paths) => tree.ignored(paths),
       reset: (commit, options) => tree.reset(commit, options),
     }
   }

@@ -55,6 +55,10 @@ describe('the lines of a run with sub-agents', () => {
     run.add('root', 'agent.subagent_admitted', { sub_agent_id: 'a1', step_idx: 0, base: 'b', after: ['a0'] })
     const included = [{ path: 'node_modules', how: 'linked' as const }]
     run.add('a1', 'agent.worktree_created', { ...tree, included, notes: ['submodule lib is empty in worktrees'] })
+    const setup = { command: 'npm ci', output: null, duration_ms: 9 }
+    run.add('a1', 'agent.setup_started', { command: 'npm ci' })
+    run.add('a1', 'agent.setup_finished', { ...setup, passed: true, detail: 'added 3' })
+    run.add('a1', 'agent.setup_finished', { ...setup, passed: false, detail: 'no room\nmore' })
     const ends = { sub_agent_id: 'a1', step_idx: 0, before: 'b', after: 'c' }
     const merge = { ...ends, kind: 'fast_forward' as const }
     const gate = { sub_agent_id: 'a1', step_idx: 0, gate: 0, kind: 'command' as const, what: 'npm test', output: null }
@@ -65,6 +69,8 @@ describe('the lines of a run with sub-agents', () => {
     run.add('root', 'agent.merge_taken_back', { ...ends, reason: 'npm test\nfailed' })
     const kept = { branch: tree.branch, path: tree.path }
     a1.close('failed', resultOf({ outcome: 'gate_failed', reason: 'it failed', receipt: receiptOf({ kept }) }))
+    const left_out = ['dist/a.js', 'dist/b.js']
+    a1.close('completed', resultOf({ receipt: receiptOf({ left_out }) }))
     run.add('root', 'agent.worktree_merged', { ...merge, sub_agent_id: 'a2', files: receiptOf().files })
     run.add('a3', 'agent.worktree_failed', { message: 'the disk is full' })
     expect(shown(run)).toEqual([
@@ -72,10 +78,15 @@ describe('the lines of a run with sub-agents', () => {
       'a1 ○ waits to write until a0 closed: what they own may overlap',
       'a1 works in .retinue/worktrees/r/a1 from here on, on retinue/r/a1 from bbbbbbbbbb, with node_modules (linked)',
       'a1 ! submodule lib is empty in worktrees',
+      'a1 makes its worktree ready: npm ci',
+      'a1 ✓ setup passed: npm ci · 9 ms',
+      'a1 ✗ setup failed: npm ci: no room',
       '✗ a1 check after the merge failed: npm test: not ok 1',
       '✗ a1 merge taken back: npm test',
       '✗ a1 failed, gate_failed: it failed · 3 calls · 1.2 s',
       '! a1 kept on retinue/r/a1',
+      '✓ a1 completed · 3 calls · 1.2 s',
+      '! a1 left out 2 files that git ignores: dist/a.js, dist/b.js, in .retinue/worktrees/r/a1',
       '✓ a2 merged by fast-forward, 1 file',
       'a3 ✗ no worktree to write in: the disk is full',
     ])

@@ -7,7 +7,7 @@ import { treeLines } from '../../src/cli/show/tree.js'
 import { paintFor } from '../../src/cli/style.js'
 import { doingWords } from '../../src/cli/tree/words.js'
 import { RunView } from '../../src/cli/view.js'
-import { emptyTree, growTree, type Landing, type TreeAgent } from '../../src/index.js'
+import { emptyTree, growTree, type Landing, type StoredEvent, type TreeAgent } from '../../src/index.js'
 import { reportOf } from '../../src/report.js'
 import { eventsOfRun, landingOf, receiptOf, resultOf } from '../support/tree-events.js'
 
@@ -26,6 +26,14 @@ function failedAfterMerge() {
   a1.start()
   const included = [{ path: 'node_modules', how: 'linked' as const }]
   run.add('a1', 'agent.worktree_created', { branch: BRANCH, path: PATH, base: BASE, included, notes: ['no lib'] })
+  run.add('a1', 'agent.setup_started', { command: 'npm ci' })
+  run.add('a1', 'agent.setup_finished', {
+    command: 'npm ci',
+    passed: true,
+    detail: 'added 3',
+    output: null,
+    duration_ms: 9,
+  })
   run.add('a1', 'agent.subagent_waiting_for_merge', { ...sub, result: resultOf() })
   run.add('root', 'agent.gate_checked', { ...gate, passed: true, detail: '' })
   run.add('root', 'agent.merge_started', { ...sub, before: 'x', after: 'y', kind: 'merge' })
@@ -49,6 +57,8 @@ describe('show <run> <agent>', () => {
 
   it('has the receipt: checks with their stage, commits, files, and where the work is', () => {
     expect(agentTail(dossier, 'r', plain)).toEqual([
+      '✓ setup passed: npm ci 9 ms',
+      '    added 3',
       '✓ command check passed: npm test 5 ms',
       '✗ command check after the merge failed: npm test 5 ms',
       '    not ok',
@@ -57,7 +67,7 @@ describe('show <run> <agent>', () => {
       'files       modified gutter.md',
       'merged      no',
       `kept        on ${BRANCH}, in ${PATH}`,
-      'left out    dist/a.js: git ignores it, so that no commit has it',
+      `left out    dist/a.js: git ignores it, so that no commit has it; it is in ${PATH}`,
       '',
       'Report',
       'I did it.',
@@ -67,7 +77,7 @@ describe('show <run> <agent>', () => {
   it('has no line that a file name could have made', () => {
     const files = [{ path: 'x\nmerged      as 1234567890', kind: 'added' as const }]
     const result = resultOf({ receipt: receiptOf({ files }) })
-    const shown = agentTail({ ...dossier, gates: [], result }, 'r', plain)
+    const shown = agentTail({ ...dossier, setups: [], gates: [], result }, 'r', plain)
     expect(shown.filter((line) => line.startsWith('merged'))).toEqual(['merged      no'])
   })
 
@@ -90,13 +100,30 @@ describe('show <run>', () => {
     ])
   })
 
+  it('says what no commit has, whether or not anything landed, and whether it is still there', () => {
+    const left_out = ['dist/a.js', '.env.local']
+    const where = '.retinue/worktrees/r/integration'
+    const said = `not in the folder: 2 files that git ignores: dist/a.js, .env.local, in ${where}`
+    const landed = landingOf({ left_out })
+    expect(landingLines(landed, 'r')[1]).toBe(said)
+    expect(landingLines(landingOf({ files: [], left_out }), 'r')).toEqual([said])
+    const gone = landingLines(landed, 'r', { branch: false, folder: false })
+    expect(gone[1]).toBe(`${said}, which is not there any more`)
+  })
+
   it('says in its tree what is kept, and who waits to write', () => {
     const { run } = failedAfterMerge()
     run.create('root', 'a2').start()
     run.add('a2', 'agent.workspace_awaited', { behind: ['a1'] })
     const shown = treeLines(run.events, { now: run.now(), interrupted: false }, plain)
-    expect(shown[1]).toMatch(new RegExp(`a1 Task of a1 +gate_failed, kept on ${BRANCH} `))
+    expect(shown[1]).toMatch(
+      new RegExp(`a1 Task of a1 +gate_failed, kept on ${BRANCH}, left out 1 file that git ignores `),
+    )
     expect(shown[2]).toMatch(/a2 Task of a2 +waits to write until a1 closed /)
+    run.add('a2', 'agent.worktree_created', { branch: 'b', path: 'p', base: BASE, included: [], notes: [] })
+    run.add('a2', 'agent.setup_started', { command: 'npm ci' })
+    const ready = treeLines(run.events, { now: run.now(), interrupted: false }, plain)
+    expect(ready[2]).toMatch(/a2 Task of a2 +setting up its worktree: npm ci /)
     const stopped = treeLines(run.events, { now: run.now(), interrupted: true }, plain)
     expect(stopped[2]).toMatch(/a2 Task of a2 +interrupted /)
   })
@@ -109,18 +136,32 @@ it('the live tree has the same words', () => {
   const words = () => doingWords(run.events.reduce(growTree, emptyTree()).agents.get('a1') as TreeAgent)
   run.add('a1', 'agent.workspace_awaited', { behind: ['a0'] })
   const said = [words()]
+  const setup = { command: 'npm ci', detail: 'no room', output: null, duration_ms: 9 }
+  run.add('a1', 'agent.worktree_created', { branch: BRANCH, path: PATH, base: BASE, included: [], notes: [] })
+  run.add('a1', 'agent.setup_started', { command: 'npm ci' })
+  said.push(words())
+  run.add('a1', 'agent.setup_finished', { ...setup, passed: false })
+  said.push(words())
   run.add('a1', 'agent.subagent_waiting_for_merge', { ...sub, result: resultOf() })
   run.add('root', 'agent.merge_started', { ...sub, before: 'x', after: 'y', kind: 'merge' })
   said.push(words())
   run.add('root', 'agent.gate_started', { ...sub, gate: 0, kind: 'command', what: 'npm test', after_merge: true })
   said.push(words())
-  expect(said).toEqual(['waits to write until a0 closed', 'is merged', 'is checked after the merge: npm test'])
+  expect(said).toEqual([
+    'waits to write until a0 closed',
+    'setting up its worktree: npm ci',
+    '',
+    'is merged',
+    'is checked after the merge: npm test',
+  ])
   const failed = failedAfterMerge().run.events.reduce(growTree, emptyTree()).agents.get('a1') as TreeAgent
-  expect(doingWords(failed)).toBe(`gate_failed: npm test failed · kept on ${BRANCH}`)
+  const ignored = 'left out 1 file that git ignores'
+  expect(doingWords(failed)).toBe(`gate_failed: npm test failed · kept on ${BRANCH} · ${ignored}`)
+  expect(doingWords({ ...failed, outcome: 'completed', final_status: 'completed', kept_on: null })).toBe(ignored)
 })
 
 describe('the end of a run on a terminal', () => {
-  const ending = (landing: Landing) => {
+  const ending = (landing: Landing, before: readonly StoredEvent[] = []) => {
     let written = ''
     const out = {
       write(text: string) {
@@ -128,13 +169,22 @@ describe('the end of a run on a terminal', () => {
         return true
       },
     }
-    new RunView(out as never, {}).ending({ ...resultOf({ landing }), run_id: 'r', session_id: 's' })
+    const view = new RunView(out as never, {}, { past: true })
+    for (const event of before) view.event(event)
+    view.ending({ ...resultOf({ landing }), run_id: 'r', session_id: 's' })
     return written.split('\n').slice(1, -1)
   }
 
   it('says what landed', () => {
     expect(ending(landingOf())).toEqual([
       '  2 files brought into the folder, uncommitted: gutter.md, slates.md (added)',
+    ])
+  })
+
+  it('says what git ignores and where it is, of the root and of its sub-agents', () => {
+    expect(ending(landingOf({ left_out: ['dist/r.js'] }), failedAfterMerge().run.events).slice(1)).toEqual([
+      '  not in the folder: 1 file that git ignores: dist/r.js, in .retinue/worktrees/r/integration',
+      `  a1 left out 1 file that git ignores: dist/a.js, in ${PATH}`,
     ])
   })
 

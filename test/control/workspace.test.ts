@@ -74,12 +74,20 @@ const WIDENING: [what: string, project: string, user: string, where: string, mes
     'widen how results reach your folder from branch to changes',
   ],
   ['repairs', 'workspace: {repair: true}', '', '1:21', 'spend a further sub-agent on each conflict'],
+  ['a command for worktrees', 'workspace: {setup: npm ci}', '', '1:20', 'have a command run in each fresh worktree'],
+  [
+    "another command than the person's",
+    'workspace: {setup: npm ci}',
+    'workspace: {setup: make}',
+    '1:20',
+    'have a command run in each fresh worktree',
+  ],
   [
     'a command that the person turned off',
     'workspace: {setup: npm ci}',
     'workspace: {setup: null}',
     '1:20',
-    'have a command run in worktrees, which your file turns off',
+    'have a command run in each fresh worktree',
   ],
 ]
 
@@ -95,8 +103,8 @@ describe("a project's file", () => {
   })
 
   it.each([
-    ['a command for worktrees', 'workspace: {setup: npm ci}', ''],
-    ["another command than the person's", 'workspace: {setup: npm ci}', 'workspace: {setup: make}'],
+    ["the person's own command for worktrees", 'workspace: {setup: npm ci}', 'workspace: {setup: npm ci}'],
+    ["none instead of the person's command", 'workspace: {setup: null}', 'workspace: {setup: make}'],
     [
       'less than the person lets',
       'workspace: {isolation: worktree, land: branch, repair: false}',

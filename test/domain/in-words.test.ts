@@ -57,7 +57,7 @@ describe('the words for the work of a sub-agent', () => {
       ['commits', 'cccccccccc Mend the gutter (Retinue a1)'],
       ['files', 'modified gutter.md'],
       ['merged', 'as dddddddddd, by fast-forward'],
-      ['left out', 'dist/a.js: git ignores it, so that no commit has it'],
+      ['left out', 'dist/a.js: git ignores it, so that no commit has it; it is in .retinue/worktrees/r/a1'],
     ])
   })
 

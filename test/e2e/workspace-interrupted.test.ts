@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'vitest'
 import type { RunResult, StoredEvent } from '../../src/index.js'
@@ -27,6 +27,7 @@ describe('a run in whose folder the person goes on while its process is dead', (
 
   it.concurrent.for(chosen)(
     'killed again $when the commit of event $position, keeps its result on a branch that can be applied',
+    { timeout: TIMEOUT_MS },
     async (kill, { onTestFinished, expect }) => {
       const { cwd, before } = workspaceProject(onTestFinished)
       const first = await workIn(cwd, null, MERGED)
@@ -67,7 +68,6 @@ describe('a run in whose folder the person goes on while its process is dead', (
       expect(refsIn(cwd, 'theirs', 'refs/heads/retinue')).toEqual([])
       expect(refsIn(cwd, 'private', 'refs/heads')).toEqual([])
     },
-    TIMEOUT_MS,
   )
 })
 
@@ -76,6 +76,7 @@ describe('a run that is cancelled after its process was killed', () => {
 
   it.concurrent.for(chosen)(
     '$when the commit of event $position, has all work on branches and nothing else',
+    { timeout: TIMEOUT_MS },
     async (kill, { onTestFinished, expect }) => {
       const { cwd, before } = workspaceProject(onTestFinished)
       const killed = await workIn(cwd, null, kill)
@@ -94,10 +95,10 @@ describe('a run that is cancelled after its process was killed', () => {
       expect(refsIn(cwd, 'private', 'refs/heads')).toEqual(refs)
       expect(treesIn(cwd)).toEqual(kept.map(({ path }) => path).sort())
       await checkLeftovers(cwd, run_id, expect, kept.length)
+      if (refs.length === 0) expect(refsIn(cwd, 'theirs', 'refs/retinue')).toEqual([])
       const there = branches.map((branch) => filesOn(cwd, branch))
       for (const [path, text] of written) expect(there.map((files) => files.get(path))).toContain(text)
     },
-    TIMEOUT_MS,
   )
 })
 
@@ -110,6 +111,7 @@ describe('a worktree that the person removed while the process was dead', () => 
     { when: 'waiting for its merge', script, type: 'agent.subagent_waiting_for_merge' },
   ] as const)(
     'fails the sub-agent that was $when, and the others go on',
+    { timeout: TIMEOUT_MS },
     async ({ script: played, type }, context) => {
       const { onTestFinished, expect } = context
       const { cwd, before } = workspaceProject(onTestFinished, played)
@@ -132,7 +134,6 @@ describe('a worktree that the person removed while the process was dead', () => 
       expect(refsIn(cwd, 'private', 'refs/heads')).toEqual([])
       await checkLeftovers(cwd, run_id, expect)
     },
-    TIMEOUT_MS,
   )
 })
 
@@ -162,3 +163,43 @@ function filesOn(cwd: string, branch: string): Map<string, string> {
   const names = run('ls-tree', '-r', '-z', '--name-only', branch).split('\0').filter(Boolean)
   return new Map(names.map((name) => [name, run('show', `${branch}:${name}`)]))
 }
+
+describe("the root's own worktree, removed by the person while the process was dead", () => {
+  const script = `
+agents:
+  root:
+    - calls: [{ spawn: { task: Write, owns: ["one/**"] } }]
+    - calls: [{ spawn_await: { job_ids: "*" } }]
+    - calls: [{ write_file: { path: summary.txt, content: "all of it\\n" } }]
+    - text: "All done."
+  a1:
+    - calls: [{ write_file: { path: one/new.txt, content: "new\\n" } }]
+    - text: First.
+`
+  const isWrite = ({ type, agent_id, data }: StoredEvent) =>
+    type === 'tool.called' && agent_id === 'root' && 'tool' in data && data.tool === 'write_file'
+  const isClosed = ({ type }: StoredEvent) => type === 'agent.subagent_closed'
+
+  it.concurrent.for([
+    { when: 'during a call of the root', last: isWrite },
+    { when: 'after a merge', last: isClosed },
+  ])(
+    'ends the run $when: nothing is written into the folder, and what was merged can be applied',
+    { timeout: TIMEOUT_MS },
+    async ({ last }, { onTestFinished, expect }) => {
+      const probe = workspaceProject(onTestFinished, script)
+      await workIn(probe.cwd, null, null)
+      const { position } = (await eventsOf(probe.cwd, (await runOf(probe.cwd)) as string)).find(last) as StoredEvent
+
+      const { cwd, before } = workspaceProject(onTestFinished, script)
+      await workIn(cwd, null, { position, when: 'after' })
+      const run_id = (await runOf(cwd)) as string
+      rmSync(join(cwd, '.retinue/worktrees', run_id), { recursive: true })
+      const { result } = await workIn(cwd, run_id, null)
+      expect(result).toMatchObject({ outcome: 'error', cause: 'worktree', landing: { state: 'kept' } })
+      expect(checkout(cwd)).toEqual(before)
+      await withTree(cwd, (retinue) => retinue.apply(run_id))
+      expect(readFileSync(join(cwd, 'one/new.txt'), 'utf8')).toBe('new\n')
+    },
+  )
+})

@@ -12,13 +12,9 @@ const TIMEOUT_MS = 120_000
 describe('a run whose sub-agents write in worktrees, killed with SIGKILL and resumed', () => {
   const peaceful = undisturbed()
 
-  it(
-    'is, undisturbed, the run that the sweep counts on',
-    async () => {
-      expect((await peaceful()).worked.acknowledged).toHaveLength(EVENTS)
-    },
-    TIMEOUT_MS,
-  )
+  it('is, undisturbed, the run that the sweep counts on', { timeout: TIMEOUT_MS }, async () => {
+    expect((await peaceful()).worked.acknowledged).toHaveLength(EVENTS)
+  })
 
   const kills = Array.from({ length: EVENTS }, (_, i) => i + 1).flatMap((position) => [
     { position, when: 'before' as const },
@@ -28,9 +24,9 @@ describe('a run whose sub-agents write in worktrees, killed with SIGKILL and res
 
   it.concurrent.for(chosen)(
     '$when the commit of event $position, leaves the same files in the folder and nothing else',
+    { timeout: TIMEOUT_MS },
     async (kill, context) => {
       context.expect(await strike([kill], await peaceful(), context)).toEqual({ kills: 1 })
     },
-    TIMEOUT_MS,
   )
 })

@@ -5,6 +5,7 @@ import { undisturbed } from '../support/workspace-peace.js'
 
 const FULL = process.env.RETINUE_FULL === '1'
 const KILLS = FULL ? 60 : 4
+const TIMEOUT_MS = 120_000
 
 /** The same each time. `FC_SEED=$RANDOM npm run test:full` looks for new ones. */
 const draw = dice(`kill ${process.env.FC_SEED ?? 20261116}`)
@@ -19,12 +20,12 @@ describe('a run whose sub-agents write in worktrees, killed in the middle of wha
 
   it.concurrent.for(chosen)(
     'after $named of its time, leaves the same files in the folder and nothing else',
+    { timeout: TIMEOUT_MS },
     async ({ moments }, context) => {
       const peace = await peaceful()
       const blows = moments.map((at) => ({ after_ms: at * peace.worked.took_ms }))
       // A run may be over before.
       context.expect((await strike(blows, peace, context)).kills).toBeLessThanOrEqual(blows.length)
     },
-    120_000,
   )
 })

@@ -211,6 +211,8 @@ describe('the root agent', () => {
   })
 })
 
+const TOOLS = 'read_file,edit_file,write_file'
+
 describe('a merge conflict', () => {
   /** The root changes the line that a1 changes, after a1 got its tree and before it has ended. */
   async function conflicting(more: Record<string, object[]>, settings: object) {
@@ -220,7 +222,7 @@ describe('a merge conflict', () => {
     const made = await family(
       {
         root: [
-          { calls: [spawn('change x', ['**'], { checks: ['grep -q end x.txt'] })] },
+          { calls: [spawn('change x', ['x.txt'], { checks: ['grep -q end x.txt'], tools: TOOLS })] },
           replace('x.txt', 'middle', 'by the root'),
           AWAIT,
           { text: 'done' },
@@ -268,12 +270,22 @@ describe('a merge conflict', () => {
 
   it('is resolved by a sub-agent that gets both sides, under the same checks', async () => {
     const { retinue, cwd, run, events, closed } = await conflicting(
-      { a2: [replace('x.txt', 'by the root', 'by both'), { text: 'resolved' }] },
+      {
+        a2: [
+          { calls: [{ read_file: { path: 'x.txt' } }] },
+          write('x.txt', 'top\nby both\nend\n'),
+          { text: 'resolved' },
+        ],
+      },
       { workspace: { repair: true } },
     )
-    const task = dataOf(events, 'agent.subagent_created').find(({ repairs }) => repairs === 'a1')?.task
-    expect(task).toContain('by the root')
-    expect(task).toContain('by the child')
+    const [first, second] = dataOf(events, 'agent.subagent_created')
+    expect(second).toMatchObject({ repairs: { sub_agent_id: 'a1' } })
+    // Both sides are in what it gets to see.
+    const seen = dataOf(events, 'tool.finished').find(({ tool }) => tool === 'read_file')?.content
+    expect(seen).toMatch(/<{7}[\s\S]*by the root[\s\S]*={7}[\s\S]*by the child[\s\S]*>{7}/)
+    // It can do no more than the one that it repairs.
+    expect(second?.contract.permissions).toEqual(first?.contract.permissions)
     expect(closed.map(({ sub_agent_id, final_status }) => [sub_agent_id, final_status])).toEqual([
       ['a2', 'completed'],
       ['a1', 'completed'],
@@ -290,10 +302,11 @@ describe('a merge conflict', () => {
       dataOf(events, 'agent.gate_checked').map(({ sub_agent_id, what, passed }) => [sub_agent_id, what, passed]),
     ).toEqual([
       ['a1', 'grep -q end x.txt', true],
-      ['a2', expect.stringContaining('<<<<<<<'), true],
+      ['a2', 'no conflict is marked in x.txt', true],
       ['a2', 'grep -q end x.txt', true],
-      ['a2', expect.stringContaining('<<<<<<<'), true],
+      ['a2', 'no conflict is marked in x.txt', true],
       ['a2', 'grep -q end x.txt', true],
+      ['a1', 'grep -q end x.txt', true],
     ])
     // Nobody asked for the second, and nobody is told about it apart from the first.
     expect(dataOf(events, 'agent.results_delivered')).toEqual([])
@@ -305,7 +318,7 @@ describe('a merge conflict', () => {
   it('stays one where the sub-agent that was to resolve it leaves markers', async () => {
     const marked = '<<<<<<< ours\nby the root\n=======\nby the child\n>>>>>>> theirs'
     const { cwd, closed } = await conflicting(
-      { a2: [replace('x.txt', 'by the root', marked), { text: 'resolved' }] },
+      { a2: [write('x.txt', `top\n${marked}\nend\n`), { text: 'resolved' }] },
       { workspace: { repair: true } },
     )
     expect(closed.map(({ sub_agent_id, result }) => [sub_agent_id, result.outcome])).toEqual([
@@ -314,9 +327,103 @@ describe('a merge conflict', () => {
     ])
     expect(tree(cwd)).toEqual({ 'x.txt': 'top\nby the root\nend\n' })
   })
+
+  it('says why nobody could be asked to resolve it', async () => {
+    const { closed } = await conflicting({}, { workspace: { repair: true }, budget: { sub_agents: 1 } })
+    expect(closed[0]?.close_reason).toMatch(/nobody could be asked to resolve it: .*1 sub-agent is used up/)
+  })
+})
+
+describe('a check', () => {
+  it('of one that wrote nothing can change nothing, in the folder or in the tree of its parent', async () => {
+    const check = 'echo leaked > README.md; echo new > left.txt; true'
+    const { retinue, cwd } = await family(
+      {
+        root: [
+          { calls: [spawn('early', ['b.txt'], { checks: [check] })] },
+          AWAIT,
+          { calls: [spawn('first', ['a.txt'])] },
+          AWAIT,
+          { calls: [spawn('second', ['README.md'], { checks: [check] })] },
+          AWAIT,
+          { text: 'done' },
+        ],
+        a1: [{ text: 'only looked' }],
+        a2: [write('a.txt', 'one\n'), { text: 'wrote a' }],
+        a3: [{ text: 'only looked' }],
+      },
+      { files: { 'README.md': 'precious\n' }, settings: AUTO },
+    )
+    await retinue.run({ task: 'go' }).result()
+    expect(tree(cwd)).toEqual({ 'README.md': 'precious\n', 'a.txt': 'one\n' })
+  })
+
+  it('leaves nothing behind that decides about the next one, ignored or not', async () => {
+    const { retinue, cwd } = await family(
+      {
+        root: [
+          { calls: [spawn('first', ['a.sh'], { checks: ['sh a.sh'] })] },
+          AWAIT,
+          { calls: [spawn('second', ['b.txt'], { checks: ['! test -e cache/x && ! test -e stray.txt'] })] },
+          AWAIT,
+          { text: 'done' },
+        ],
+        a1: [write('a.sh', 'mkdir -p cache; echo poison > cache/x; echo stray > stray.txt\n'), { text: 'wrote a' }],
+        a2: [write('b.txt', 'two\n'), { text: 'wrote b' }],
+      },
+      { files: { '.gitignore': 'cache/\n' }, settings: AUTO },
+    )
+    const run = retinue.run({ task: 'go' })
+    await run.result()
+    const closed = dataOf(await retinue.events(run.run_id), 'agent.subagent_closed')
+    expect(closed.map(({ final_status }) => final_status)).toEqual(['completed', 'completed'])
+    expect(Object.keys(tree(cwd)).sort()).toEqual(['.gitignore', 'a.sh', 'b.txt'])
+  })
+})
+
+describe('files that git ignores', () => {
+  it('are in no commit, so the worktrees that have them are kept, and everybody is told', async () => {
+    const { retinue, cwd } = await family(
+      {
+        root: [{ calls: [spawn('first', ['**'])] }, AWAIT, write('.env.local', 'KEY=1\n'), { text: 'done' }],
+        a1: [write('out/report.txt', 'long work\n'), write('a.txt', 'one\n'), { text: 'wrote' }],
+      },
+      { files: { '.gitignore': '.env.local\nout/\n' }, settings: AUTO },
+    )
+    const run = retinue.run({ task: 'go' })
+    const { landing } = await run.result()
+    const [closed] = dataOf(await retinue.events(run.run_id), 'agent.subagent_closed')
+    expect(closed?.result.receipt).toMatchObject({ left_out: ['out/report.txt'], merged: { kind: 'fast_forward' } })
+    expect(landing).toMatchObject({ state: 'landed', left_out: ['.env.local'] })
+    const told = (await toldTo(retinue, run.run_id)).map(({ content }) => content).join('\n')
+    expect(told).toContain('out/report.txt')
+    const trees = join(cwd, '.retinue', 'worktrees', run.run_id)
+    expect(readFileSync(join(trees, 'a1', 'out/report.txt'), 'utf8')).toBe('long work\n')
+    expect(readFileSync(join(trees, 'integration', '.env.local'), 'utf8')).toBe('KEY=1\n')
+    expect(tree(cwd)).toEqual({ '.gitignore': '.env.local\nout/\n', 'a.txt': 'one\n' })
+    await retinue.discard(run.run_id)
+    expect(leftOver(cwd)).toEqual([])
+  })
 })
 
 describe('workspace.setup', () => {
+  it('is not run where a rule denies the agent that command', async () => {
+    const rules = [{ tool: 'run_command', pattern: null, decision: 'deny' as const }]
+    const { retinue, cwd } = await family(
+      {
+        root: [{ calls: [spawn('first', ['a.txt'])] }, AWAIT, { text: 'done' }],
+        a1: [write('a.txt', 'one\n'), { text: 'wrote a' }],
+      },
+      { settings: { ...AUTO, rules, workspace: { setup: 'echo ran' } } },
+    )
+    const run = retinue.run({ task: 'go' })
+    await run.result()
+    const events = await retinue.events(run.run_id)
+    expect(dataOf(events, 'agent.setup_started')).toEqual([])
+    expect(dataOf(events, 'agent.subagent_closed')[0]?.close_reason).toContain('workspace.setup was not run')
+    expect(tree(cwd)).toEqual({})
+  })
+
   it('makes a fresh worktree ready, once for each, and what it leaves is nobody’s change', async () => {
     const { retinue, cwd } = await family(
       {
@@ -347,7 +454,7 @@ describe('workspace.setup', () => {
     await run.result()
     const [closed] = dataOf(await retinue.events(run.run_id), 'agent.subagent_closed')
     expect(closed?.result).toMatchObject({ outcome: 'error', cause: 'worktree' })
-    expect(closed?.close_reason).toMatch(/workspace\.setup failed, exit code 3[\s\S]*no such thing/)
+    expect(closed?.close_reason).toMatch(/workspace\.setup failed: [\s\S]*exit code 3[\s\S]*no such thing/)
     expect(tree(cwd)).toEqual({})
     expect(leftOver(cwd)).toEqual([])
   })

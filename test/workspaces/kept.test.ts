@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Landing } from '../../src/domain/index.js'
@@ -7,6 +7,7 @@ import { createKept, type KeptParts } from '../../src/workspaces/kept.js'
 import { tree as filesOf, git, makeProject } from '../support/project.js'
 
 const RUN = 'r1'
+const DAY = 24 * 3_600_000
 const NOTE = { message: 'Work', author: { name: 'Retinue a1', email: 'a1@localhost' }, at: 1_700_000_000_000 }
 
 type Status = 'running' | 'interrupted' | 'closed' | null
@@ -20,13 +21,20 @@ async function folder(options: { git?: boolean; below?: string; files?: Record<s
   const opened = await host.trees(cwd)
   if (!opened.ok) throw new Error(opened.message)
   const { trees } = opened
-  const known = { status: 'closed' as Status, landing: null as Landing | null, base: null as string | null }
+  const known = {
+    status: 'closed' as Status,
+    landing: null as Landing | null,
+    base: null as string | null,
+    changed_at: 0,
+  }
   const parts: KeptParts = {
     trees,
     git: host.git,
     statusOf: async (run_id) => (run_id === RUN ? known.status : null),
     landingOf: async () => known.landing,
     baseOf: async () => known.base,
+    changedAt: async (run_id) => (run_id === RUN ? known.changed_at : null),
+    now: () => 40 * DAY,
     titleOf: async () => 'Mend the roof',
   }
   return { cwd, top, trees, known, kept: createKept(parts), parts }
@@ -148,6 +156,58 @@ describe('the worktrees that there are', () => {
     ])
   })
 
+  it('are kept for files that git ignores, which gc and apply leave alone and discard removes', async () => {
+    const at = await folder({ files: { 'a.md': 'a\n', '.gitignore': 'dist/\n*.log\n' } })
+    const { base, tree } = await keptRun(at, { 'a.md': 'ONE\n' }, 'landed')
+    mkdirSync(join(tree.root, 'dist'))
+    write(tree, { 'dist/out.js': 'made\n', 'a.log': 'seen\n' })
+    const a1 = await addTree(at.trees, 'a1', base, { 'a.md': 'conflict\n', 'b.log': 'seen\n' })
+    const why = 'it has files that git ignores: a.log, dist/'
+    const expected = [
+      ['a1', 'kept', 'its work was not merged; it has files that git ignores: b.log'],
+      ['root', 'kept', why],
+    ]
+    expect(await states(at)).toEqual(expected)
+    expect(await made(at.kept.gc())).toMatchObject({
+      removed: [],
+      kept: [
+        { agent_id: 'a1', path: a1.tree.top, has_branch: true },
+        { agent_id: 'root', path: tree.top, has_branch: false, why },
+      ],
+    })
+    expect(await states(at)).toEqual(expected)
+    expect(readFileSync(join(tree.root, 'dist/out.js'), 'utf8')).toBe('made\n')
+    expect(readFileSync(join(a1.tree.root, 'b.log'), 'utf8')).toBe('seen\n')
+    expect((await made(at.trees.list())).trees.map(({ name, commit }) => [name, commit])).toEqual([
+      ['a1', a1.commit],
+      ['integration', null],
+    ])
+    expect((await made(at.kept.discard(RUN))).removed).toHaveLength(2)
+    expect([existsSync(tree.top), existsSync(a1.tree.top)]).toEqual([false, false])
+  })
+
+  it('are not kept for what they were given of the folder, unless an agent changed it', async () => {
+    const at = await folder({
+      files: {
+        'a.md': 'a\n',
+        '.gitignore': 'node_modules/\n.env\nsecret/\n',
+        '.worktreeinclude': 'node_modules/\n.env\nsecret/key\n',
+      },
+    })
+    for (const path of ['node_modules', 'secret']) mkdirSync(join(at.cwd, path))
+    for (const path of ['node_modules/x.js', '.env', 'secret/key']) writeFileSync(join(at.cwd, path), 'mine\n')
+    const { tree } = await keptRun(at, { 'a.md': 'ONE\n' }, 'landed')
+    expect([existsSync(join(tree.root, 'node_modules/x.js')), existsSync(join(tree.root, 'secret/key'))]).toEqual([
+      true,
+      true,
+    ])
+    expect(await states(at)).toEqual([['root', 'left_over', 'its result is in the folder']])
+    write(tree, { '.env': 'more\n' })
+    expect(await states(at)).toEqual([['root', 'kept', 'it has files that git ignores: .env']])
+    write(tree, { '.env': 'mine\n', 'secret/other': 'new\n' })
+    expect(await states(at)).toMatchObject([['root', 'kept', 'it has files that git ignores: secret/']])
+  })
+
   it('of a run that this store does not know are never taken for left over', async () => {
     const at = await folder()
     const { tree, base } = await keptRun(at, { 'a.md': 'ONE\n' }, 'landed')
@@ -263,6 +323,38 @@ describe('apply', () => {
     expect(readFileSync(join(tree.root, 'new.md'), 'utf8')).toBe('by hand\n')
   })
 
+  it('keeps the folder for files that git ignores, and is not done twice', async () => {
+    const at = await folder({ files: { 'a.md': 'a\n', '.gitignore': '*.log\n' } })
+    const { tree } = await keptRun(at, { 'a.md': 'ONE\n' })
+    write(tree, { 'a.log': 'seen\n' })
+    await made(at.kept.apply(RUN))
+    expect(readFileSync(join(tree.root, 'a.log'), 'utf8')).toBe('seen\n')
+    expect(branches(at.cwd)).toBe('')
+    expect(await states(at)).toEqual([['root', 'kept', 'it has files that git ignores: a.log']])
+    expect(await messageOf(at.kept.apply(RUN))).toMatch(/^nothing: The result of run r1 is not kept any more/)
+  })
+
+  it("does not speak of git merge where the person's branch is another one", async () => {
+    const at = await folder()
+    await keptRun(at, { 'a.md': 'ONE\n' })
+    git(at.cwd, 'update-ref', `refs/heads/retinue/${RUN}/integration`, 'HEAD')
+    git(at.cwd, '-c', 'user.name=p', '-c', 'user.email=p@localhost', 'commit', '--allow-empty', '-qm', 'mine')
+    git(at.cwd, 'update-ref', `refs/heads/retinue/${RUN}/integration`, 'HEAD')
+    writeFileSync(join(at.cwd, 'a.md'), 'mine\n')
+    const blocked = await messageOf(at.kept.apply(RUN))
+    expect(blocked).toContain('retinue diff r1')
+    expect(blocked).not.toContain('git merge')
+  })
+
+  it('publishes the branch before it speaks of git merge, where the run could not', async () => {
+    const at = await folder()
+    const { commit } = await keptRun(at, { 'a.md': 'ONE\n' })
+    git(at.cwd, 'update-ref', '-d', `refs/heads/retinue/${RUN}/integration`)
+    writeFileSync(join(at.cwd, 'a.md'), 'mine\n')
+    expect(await messageOf(at.kept.apply(RUN))).toContain('git merge retinue/r1/integration')
+    expect(git(at.cwd, 'rev-parse', `retinue/${RUN}/integration`).trim()).toBe(commit)
+  })
+
   it('says what there is to say where there is nothing to apply', async () => {
     const at = await folder()
     expect(await messageOf(at.kept.apply('nope'))).toBe('unknown: There is no run "nope" in this store')
@@ -312,6 +404,43 @@ describe('discard', () => {
     await made(at.kept.discard(RUN))
     expect((await made(at.trees.recall(RUN))).base).toBe(at.known.base)
     expect((await made(at.kept.diff(RUN))).text).toContain('+ONE')
+  })
+})
+
+describe('what is remembered of a run', () => {
+  const recalled = async ({ kept, trees }: Folder) => {
+    await made(kept.gc())
+    return (await trees.recall(RUN)).ok
+  }
+
+  it.each([
+    ['landed', 9 * DAY, false],
+    ['landed', 11 * DAY, true],
+  ] as const)('is forgotten 30 days after it %s (day %d)', async (state, changed_at, is_there) => {
+    const at = await folder()
+    await keptRun(at, { 'a.md': 'ONE\n' }, state)
+    at.known.changed_at = changed_at
+    expect(await recalled(at)).toBe(is_there)
+  })
+
+  it('is forgotten after it was applied, and not while it is kept', async () => {
+    const at = await folder()
+    await keptRun(at, { 'a.md': 'ONE\n' })
+    expect(await recalled(at)).toBe(true)
+    await made(at.kept.apply(RUN))
+    expect(await recalled(at)).toBe(false)
+  })
+
+  it.each([
+    ['is at work', 'running'],
+    ['can go on', 'interrupted'],
+    ['is not known', null],
+  ] as const)('stays where the run %s', async (_, status) => {
+    const at = await folder()
+    await keptRun(at, { 'a.md': 'ONE\n' }, 'landed')
+    await made(at.trees.remove(RUN, 'integration'))
+    at.known.status = status
+    expect(await recalled(at)).toBe(true)
   })
 })
 

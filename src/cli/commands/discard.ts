@@ -48,6 +48,7 @@ async function isWanted(run_id: string, going: readonly KeptTree[]): Promise<boo
   return !isCancel(answer) && answer
 }
 
-function placeOf({ branch, path }: KeptTree): string {
-  return path === null ? branch : `${branch}, in ${path}`
+function placeOf({ branch, has_branch, path }: KeptTree): string {
+  if (path === null) return branch
+  return has_branch ? `${branch}, in ${path}` : path
 }

@@ -3,7 +3,7 @@ import { EXIT } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { agentHead, agentTail } from '../show/agent.js'
 import { agentIds, type Dossier, openDossier } from '../show/dossier.js'
-import { landingLines, landingOf } from '../show/landing.js'
+import { landingLines, landingOf, type Remains } from '../show/landing.js'
 import { contracts, runHead } from '../show/run.js'
 import { timeline } from '../show/timeline.js'
 import { treeLines } from '../show/tree.js'
@@ -45,7 +45,7 @@ async function showRun(
 ): Promise<void> {
   runHead(run, paint).forEach(write)
   const landing = landingOf(events)
-  if (landing) landingLines(landing, run.run_id, await isKept(retinue, run.run_id, landing)).forEach(write)
+  if (landing) landingLines(landing, run.run_id, await remains(retinue, run.run_id, landing)).forEach(write)
   const tree = treeLines(events, { now: Date.now(), interrupted: run.status === 'interrupted' }, paint)
   if (tree.length > 0) ['', ...tree, ''].forEach(write)
   contracts(run.run_id, await retinue.agents(run.run_id), paint).forEach(write)
@@ -55,10 +55,12 @@ async function showRun(
 }
 
 /** The log says how the run ended; whether somebody has applied or discarded it since is in the folder. */
-async function isKept(retinue: Retinue, run_id: string, { state }: Landing): Promise<boolean> {
-  if (state === 'landed') return false
+async function remains(retinue: Retinue, run_id: string, { state, left_out = [] }: Landing): Promise<Remains> {
+  if (state === 'landed' && left_out.length === 0) return { branch: false, folder: false }
   const trees = await retinue.worktrees().catch(() => null)
-  return trees === null || trees.some((tree) => tree.run_id === run_id && tree.agent_id === 'root')
+  if (trees === null) return { branch: true, folder: true }
+  const tree = trees.find((one) => one.run_id === run_id && one.agent_id === 'root')
+  return { branch: tree?.has_branch === true, folder: tree !== undefined && tree.path !== null }
 }
 
 function showAgent(run: RunSummary, dossier: Dossier, paint: Paint, full: boolean): void {

@@ -39,8 +39,8 @@ export async function gc(options: ListOptions): Promise<number> {
 
 const STATES = { in_use: 'in use', kept: 'kept', left_over: 'left over' } as const
 
-function treeLine({ state, branch, path, why }: KeptTree, { dim, green, yellow }: Paint): string {
+function treeLine({ state, branch, has_branch, path, why }: KeptTree, { dim, green, yellow }: Paint): string {
   const colour = { in_use: green, kept: yellow, left_over: dim }[state]
-  const place = path === null ? branch : `${branch} ${dim(line(path))}`
+  const place = [...(has_branch ? [branch] : []), ...(path === null ? [] : [dim(line(path))])].join(' ')
   return `${colour(STATES[state].padEnd(10))}${place}  ${dim(line(why))}`
 }

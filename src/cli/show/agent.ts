@@ -1,4 +1,4 @@
-import { type AgentResult, type EventData, endedAs, endInWords, type RunSummary, receiptInWords } from '../../index.js'
+import { type AgentResult, endedAs, endInWords, type RunSummary, receiptInWords } from '../../index.js'
 import { cost, count, duration, line, type Paint, plural, printable } from '../style.js'
 import { card, labelled } from './card.js'
 import type { Dossier } from './dossier.js'
@@ -25,10 +25,17 @@ function endWords({ outcome }: AgentResult, final_status: Dossier['final_status'
   return final_status === null ? outcome : endInWords(endedAs(final_status, outcome), outcome)
 }
 
-/** What its gates said, what became of its work, and the whole of what it reports. */
-export function agentTail({ gates, result }: Dossier, run_id: string, paint: Paint): string[] {
+/** How its worktree was made ready, what its gates said, what became of its work, and the whole of what it reports. */
+export function agentTail({ setups, gates, result }: Dossier, run_id: string, paint: Paint): string[] {
   const { bold, dim } = paint
-  const lines = [...gates.flatMap((gate) => gateLines(gate, paint)), ...workLines(result, run_id, paint)]
+  const lines = [
+    ...setups.flatMap((setup) => checkLines('setup', setup.command, setup, paint)),
+    ...gates.flatMap((gate) => {
+      const what = `${gate.kind} check${gate.after_merge ? ' after the merge' : ''}`
+      return checkLines(what, gate.what, gate, paint)
+    }),
+    ...workLines(result, run_id, paint),
+  ]
   if (!result) return lines
   const report = result.text.trim() === '' ? dim('It reports nothing.') : printable(result.text.trimEnd())
   return [
@@ -50,14 +57,17 @@ function workLines(result: AgentResult | null, run_id: string, paint: Paint): st
   ]
 }
 
-function gateLines(
-  { passed, what, kind, detail, duration_ms, after_merge }: EventData<'agent.gate_checked'>,
-  paint: Paint,
+type Checked = { passed: boolean; detail: string; duration_ms: number }
+
+function checkLines(
+  what: string,
+  which: string,
+  { passed, detail, duration_ms }: Checked,
+  { green, red, dim }: Paint,
 ): string[] {
-  const { green, red, dim } = paint
   const said = printable(detail.trimEnd())
   return [
-    `${passed ? green('✓') : red('✗')} ${kind} check${after_merge ? ' after the merge' : ''} ${passed ? 'passed' : 'failed'}: ${line(what)} ${dim(duration(duration_ms))}`,
+    `${passed ? green('✓') : red('✗')} ${what} ${passed ? 'passed' : 'failed'}: ${line(which)} ${dim(duration(duration_ms))}`,
     ...(said === '' ? [] : said.split('\n').map((text) => dim(`    ${text}`))),
   ]
 }

@@ -21,6 +21,8 @@ export type Dossier = {
   attempts: number
   /** The tree of files that is its own; null: it works where its parent does, the root in the folder. */
   worktree: EventData<'agent.worktree_created'> | null
+  /** How its worktree was made ready, each time that was tried. */
+  setups: EventData<'agent.setup_finished'>[]
   gates: EventData<'agent.gate_checked'>[]
   /** The last that is known. */
   result: AgentResult | null
@@ -38,7 +40,17 @@ export function openDossier(events: readonly StoredEvent[], id: string): Dossier
   const about = events.filter((event) => event.agent_id === id || isAbout(event, id))
   if (about.length === 0) return null
   const dossier: Dossier = {
-    ...{ id, contract: null, title: '', task: '', asked_by: null, reused_from: null, attempts: 1, gates: [] },
+    ...{
+      id,
+      contract: null,
+      title: '',
+      task: '',
+      asked_by: null,
+      reused_from: null,
+      attempts: 1,
+      gates: [],
+      setups: [],
+    },
     ...{ worktree: null, result: null, final_status: null, close_reason: null },
     spent: spentOf(about.filter((event) => event.agent_id === id)),
     events: about,
@@ -87,6 +99,9 @@ function note(dossier: Dossier, event: StoredEvent): void {
       return
     case 'agent.worktree_created':
       dossier.worktree = event.data
+      return
+    case 'agent.setup_finished':
+      dossier.setups.push(event.data)
       return
     case 'agent.gate_checked':
       dossier.gates.push(event.data)

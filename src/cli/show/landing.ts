@@ -1,13 +1,20 @@
-import { type Landing, landingInWords, type StoredEvent, shortCommit } from '../../index.js'
+import { type Landing, landingInWords, landingLeftOutInWords, type StoredEvent, shortCommit } from '../../index.js'
 import { line } from '../style.js'
 
-/** How the result of a run reached the folder, or where it is, and what the run began with. `is_kept`: it still is. */
-export function landingLines(landing: Landing, run_id: string, is_kept = true): string[] {
+/** What of a run's own tree there still is. */
+export type Remains = { branch: boolean; folder: boolean }
+
+/** How the result of a run reached the folder, or where it is, and what the run began with. */
+export function landingLines(
+  landing: Landing,
+  run_id: string,
+  still: Remains = { branch: true, folder: true },
+): string[] {
   const [how, then] = landingInWords(landing, run_id)
-  if (how === undefined) return []
-  const now = then === undefined || is_kept ? then : 'it was applied or discarded since'
-  const ends = `from ${shortCommit(landing.base)} to ${shortCommit(landing.commit)}`
-  return [how, ...(now === undefined ? [] : [now]), ends].map(line)
+  const left_out = landingLeftOutInWords(landing, run_id, still.folder)
+  const now = then === undefined || still.branch ? then : 'it was applied or discarded since'
+  const ends = how === undefined ? null : `from ${shortCommit(landing.base)} to ${shortCommit(landing.commit)}`
+  return [how, now, left_out, ends].flatMap((text) => (text == null ? [] : [line(text)]))
 }
 
 /** Of a run that worked in a tree of its own, and has come to that. */

@@ -5,8 +5,10 @@ import {
   endInWords,
   growTree,
   keptInWords,
+  leftOutCount,
   MERGING,
   type StoredEvent,
+  setupInWords,
   standingOf,
   type TreeAgent,
   timeAtWork,
@@ -56,18 +58,20 @@ function colourOf(agent: TreeAgent, { green, red, dim, yellow }: Paint): (text: 
 }
 
 function stateOf(agent: TreeAgent, interrupted: boolean): string {
-  const { outcome, state, reused_from, kept_on } = agent
+  const { outcome, state, reused_from, kept_on, left_out } = agent
   const standing = standingOf(agent)
   if (standing === 'waiting' || standing === 'at_work') return interrupted ? 'interrupted' : (joining(agent) ?? state)
   const ended = outcome === null ? standing : endInWords(standing, outcome)
   const kept = kept_on === null ? '' : `, ${line(keptInWords(kept_on))}`
-  return `${ended}${reused_from ? ', an earlier result' : ''}${kept}`
+  const ignored = left_out.length === 0 ? '' : `, left out ${leftOutCount(left_out)}`
+  return `${ended}${reused_from ? ', an earlier result' : ''}${kept}${ignored}`
 }
 
-/** What its state does not say: that it waits to write, or what its parent does with its work. */
+/** What its state does not say: that it waits to write or to have all that it needs, or what its parent does with its work. */
 function joining(agent: TreeAgent): string | null {
   const doing = doingOf(agent)
   if (doing.kind === 'waiting_to_write') return turnInWords(doing.behind)
+  if (doing.kind === 'setting_up') return setupInWords(line(doing.command))
   if (doing.kind === 'being_merged') return MERGING
   return doing.kind === 'being_checked' ? checkInWords(doing.after_merge, line(doing.what)) : null
 }

@@ -4,8 +4,10 @@ import {
   doingOf,
   endInWords,
   keptInWords,
+  leftOutCount,
   MERGING,
   namesInWords,
+  setupInWords,
   standingOf,
   type TreeAgent,
   turnInWords,
@@ -37,6 +39,8 @@ function plainWords(doing: Doing, agent: TreeAgent): string {
       return 'waits to be joined'
     case 'waiting_to_write':
       return turnInWords(doing.behind)
+    case 'setting_up':
+      return setupInWords(line(doing.command))
     case 'being_merged':
       return MERGING
     case 'being_checked':
@@ -58,10 +62,11 @@ function askingWords({ purpose, attempt }: Extract<Doing, { kind: 'asking_model'
 function endWords(agent: TreeAgent): string {
   const { outcome, reason, reused_from, final_status } = agent
   if (reused_from) return `result of ${reused_from.agent_id} of run ${reused_from.run_id}`
-  if (outcome === null || (outcome === 'completed' && final_status !== 'failed')) return ''
+  const ignored = agent.left_out.length === 0 ? '' : `left out ${leftOutCount(agent.left_out)}`
+  if (outcome === null || (outcome === 'completed' && final_status !== 'failed')) return ignored
   const ended = standingOf(agent) === 'incomplete' ? endInWords('incomplete', outcome) : outcome
   const kept = agent.kept_on === null ? '' : ` · ${keptInWords(agent.kept_on)}`
-  return `${reason === null ? ended : `${ended}: ${line(reason)}`}${kept}`
+  return `${reason === null ? ended : `${ended}: ${line(reason)}`}${kept}${ignored && ` · ${ignored}`}`
 }
 
 function clockTime(at: number): string {

@@ -92,6 +92,8 @@ refused, with the line, when it
 - has a profile with a larger \`budget\` or more \`max_retries\` than your own file has under \`delegation\`
 - names a model for sub-agents that yours does not, where your own file has \`delegation.models\`
 - has reports of sub-agents written, where your own file has \`report_path_pattern: null\`
+- has a command for fresh worktrees (\`workspace.setup\`) that is not yours, turns \`workspace.repair\` on, lets sub-agents
+  write into your folder itself (\`isolation: shared\`), or has results reach it in a bolder way than yours (\`land\`)
 - sets a provider, unless that is a new one of type \`openai-compatible\` on this machine (\`localhost\`, \`127.0.0.1\`,
   \`[::1]\`) without key and headers: anything else could send your key or your code elsewhere
 - names a host in \`web.allow_private\` that yours does not name, or sets \`web.search\`

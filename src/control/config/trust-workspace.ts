@@ -10,9 +10,9 @@ const LANDS: readonly Land[] = ['branch', 'changes', 'commit']
 
 /**
  * What a project's file says about worktrees and landing that needs the person's word. A command for fresh worktrees is
- * no more than a command of a sub-agent, and runs behind its fence.
+ * one that no model chose and that nobody is asked about, in whichever mode the run is.
  */
-export function workspaceRefusals({ workspace = {} }: Config, user: Config, without: ResolvedConfig): Refusal[] {
+export function workspaceRefusals({ workspace = {} }: Config, without: ResolvedConfig): Refusal[] {
   const held = without.workspace
   const { isolation, setup, repair, land } = workspace
   const refusals: Refusal[] = []
@@ -20,9 +20,7 @@ export function workspaceRefusals({ workspace = {} }: Config, user: Config, with
   if (isolation === 'shared' && held.isolation !== 'shared') {
     refuse('isolation', 'let sub-agents write into your folder without a worktree')
   }
-  if (setup && user.workspace?.setup === null) {
-    refuse('setup', 'have a command run in worktrees, which your file turns off')
-  }
+  if (setup && setup !== held.setup) refuse('setup', 'have a command run in each fresh worktree')
   if (repair && !held.repair) refuse('repair', 'spend a further sub-agent on each conflict')
   if (land && LANDS.indexOf(land) > LANDS.indexOf(held.land)) {
     refuse('land', `widen how results reach your folder from ${held.land} to ${land}`)

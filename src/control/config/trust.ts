@@ -17,8 +17,9 @@ export function isTrusted(user: Config, places: Places): boolean {
 /**
  * What a project's file says that it may not say. It may come from a stranger, with the repository, so unless it is
  * trusted it can only narrow what holds without it: a wider mode or network, a larger budget, limit or timeout, further
- * allow rules, no sandbox, more or freer sub-agents, results that reach the folder in a bolder way, answers written beforehand, a place to send requests to and a place
- * to write outside the folder are refused.
+ * allow rules, no sandbox, more or freer sub-agents, a command for fresh worktrees, results that reach the folder in a
+ * bolder way, answers written beforehand, a place to send requests to and a place to write outside the folder are
+ * refused.
  */
 export function trustFaults(
   project: Config,
@@ -72,7 +73,7 @@ export function trustFaults(
   for (const { path, from, to } of raised(project, without)) {
     refuse(path, `a project's file cannot raise ${path.at(-1)} from ${from} to ${to}: ${remedy}`)
   }
-  const refusals = [...delegationRefusals(project, user, without), ...workspaceRefusals(project, user, without)]
+  const refusals = [...delegationRefusals(project, user, without), ...workspaceRefusals(project, without)]
   for (const { path, what } of refusals) {
     refuse(path, `a project's file cannot ${what}: ${remedy}`)
   }

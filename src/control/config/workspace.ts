@@ -16,7 +16,9 @@ export function workspaceSettingsSchema() {
       checked((command) =>
         command.trim() === '' ? 'an empty command sets nothing up: write null for none' : null,
       ).nullable(),
-      'A command that is run in each fresh worktree, behind the same fence as the commands of its agent. `null`: none.',
+      'A command that is run in each fresh worktree, behind a fence in which all of that worktree is writable, and nothing ' +
+        'else; without network unless its agent has it. A rule that denies it to run_command denies it here. What it ' +
+        'leaves is removed, but for files that git ignores. `null`: none.',
       { default_text: 'none', examples: ['npm ci'] },
     ),
     repair: setting(

@@ -1,7 +1,7 @@
 import { chmod, chown, open, readdir, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { exchange } from './exchange.js'
-import { ABSENT, type Ground, holdFolder, isSame, lookAt, type OnDisk } from './on-disk.js'
+import { ABSENT, type HeldRoot, holdFolder, isSame, lookAt, type OnDisk } from './on-disk.js'
 
 /** One file that is going to be changed. */
 export type Step = {
@@ -31,7 +31,7 @@ function isAlready(now: OnDisk, wanted: OnDisk): boolean {
 }
 
 /** Paths at which something stands in the way that is in no capture, or that is not any more as it was. */
-export async function standingInTheWay(ground: Ground, steps: readonly Step[]): Promise<string[]> {
+export async function standingInTheWay(ground: HeldRoot, steps: readonly Step[]): Promise<string[]> {
   const going = new Set(steps.filter(({ source }) => source === null).map(({ path }) => path))
   const found = new Set<string>()
   for (const { path, before } of steps) {
@@ -45,7 +45,7 @@ export async function standingInTheWay(ground: Ground, steps: readonly Step[]): 
 }
 
 /** What is in a folder besides what goes and folders. */
-async function staying(ground: Ground, folder: string, going: ReadonlySet<string>): Promise<string[]> {
+async function staying(ground: HeldRoot, folder: string, going: ReadonlySet<string>): Promise<string[]> {
   const entries = await readdir(join(ground.root, folder), { withFileTypes: true })
   const stay: string[] = []
   for (const entry of entries) {
@@ -84,7 +84,7 @@ const withExecutable = (mode: number, yes: boolean) => (yes ? mode | ((mode & 0o
  * others still look to git as they did.
  */
 export async function bring(
-  ground: Ground,
+  ground: HeldRoot,
   steps: readonly Step[],
 ): Promise<{ brought: string[]; stopped_at: string | null }> {
   const order = (step: Step) =>
@@ -97,7 +97,7 @@ export async function bring(
   return { brought, stopped_at: null }
 }
 
-async function bringOne(ground: Ground, step: Step): Promise<boolean> {
+async function bringOne(ground: HeldRoot, step: Step): Promise<boolean> {
   const { path, source, before } = step
   // Only folders without any files are left of it by now.
   if (before.kind === 'folder' && source !== null) await removeEmpty(join(ground.root, path))
@@ -121,7 +121,7 @@ async function removeEmpty(folder: string): Promise<void> {
   await rmdir(folder).catch(() => {})
 }
 
-async function removeEmptyAbove(ground: Ground, path: string): Promise<void> {
+async function removeEmptyAbove(ground: HeldRoot, path: string): Promise<void> {
   for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
     const isGone = await rmdir(join(ground.root, folder)).then(
       () => true,

@@ -4,7 +4,9 @@ import { basename, dirname, join } from 'node:path'
 import type { Capture, TreeResult } from '../host.js'
 import { fault } from '../paths.js'
 import { commitTree } from './commit-tree.js'
+import { markFiltered } from './filtered.js'
 import { asTreeFault, type Person, type Private } from './private.js'
+import { hidden } from './refs.js'
 import { stageAll } from './stage.js'
 
 /** Where the index of a folder without git is kept, so that the next time only what changed is read. */
@@ -16,13 +18,16 @@ const AUTHOR = { name: 'Retinue', email: 'retinue@localhost' }
 export async function capture(own: Private, run_id: string): Promise<TreeResult<Capture>> {
   const captured = await captureFolder(own)
   if (!captured.ok) return captured
-  const { commit, head, notes } = captured
+  const { commit, head } = captured
+  const marked = await markFiltered(own, run_id, captured)
+  if (!marked.ok) return marked
+  const notes = [...captured.notes, ...marked.notes]
   if (own.person && head !== null) {
     const pinned = await own.person.git.run([
       '-c',
       'core.logAllRefUpdates=false',
       'update-ref',
-      `refs/retinue/${run_id}/base`,
+      hidden(run_id, 'base'),
       head,
     ])
     if (!pinned.ok) notes.push(`the commit this run starts from could not be kept from being pruned: ${pinned.message}`)
@@ -30,12 +35,13 @@ export async function capture(own: Private, run_id: string): Promise<TreeResult<
   return { ok: true, commit, head, notes }
 }
 
-/** The same without keeping it. `tree` has the files of `commit`. */
-export async function captureFolder(own: Private): Promise<TreeResult<Capture & { tree: string }>> {
+/** The same without keeping it. `tree` has the files of `commit`; `filters` are those the person has configured. */
+export async function captureFolder(own: Private): Promise<TreeResult<Capture & { tree: string; filters: string[] }>> {
   const [configured, known] = await Promise.all([own.configure(), headOf(own.person)])
   if (!configured.ok) return configured
   if (!known.ok) return known
   const { head } = known
+  const { filters } = configured
   const index = join(own.home, `capture-${randomUUID()}.index`)
   const git = own.git({ work_tree: own.top, index })
   try {
@@ -56,13 +62,13 @@ export async function captureFolder(own: Private): Promise<TreeResult<Capture & 
     const before = await headTree
     if (before && !before.ok) return asTreeFault(before)
     if (own.person === null) await rename(index, join(own.home, KEPT)).catch(() => {})
-    if (head !== null && before?.stdout.trim() === tree) return { ok: true, commit: head, head, tree, notes }
+    if (head !== null && before?.stdout.trim() === tree) return { ok: true, commit: head, head, tree, notes, filters }
     const made = await commitTree(own, tree, head === null ? [] : [head], {
       message: 'What was there when the run began\n',
       author: AUTHOR,
       at: Date.now(),
     })
-    return made.ok ? { ok: true, commit: made.commit, head, tree, notes } : made
+    return made.ok ? { ok: true, commit: made.commit, head, tree, notes, filters } : made
   } catch (error) {
     return fault('failed', `${own.folder} cannot be captured: ${(error as Error).message}`)
   } finally {

@@ -21,7 +21,7 @@ export async function commitTree(
   const made = await own.git().run(args, { stdin: message, env })
   if (!made.ok) return asTreeFault(made)
   const commit = made.stdout.trim()
-  own.trees.set(commit, tree)
+  own.tree_ids.set(commit, tree)
   return { ok: true, commit }
 }
 

@@ -1,42 +1,37 @@
 import { randomUUID } from 'node:crypto'
 import { readObjects } from '../git-objects.js'
 import type { TreeChange, TreeResult } from '../host.js'
+import { SYMBOLIC_LINK } from '../modes.js'
 import { fault } from '../paths.js'
+import { differences, type TreeEntry } from './entries.js'
 import { missing } from './merge.js'
 import { MAX_LIST, type Private } from './private.js'
 
-const NOT_THERE = '000000'
-const LINK = '120000'
-const KINDS: Record<string, TreeChange['kind']> = { A: 'added', D: 'deleted' }
-
-export async function changes(own: Private, from: string, to: string): Promise<TreeResult<{ changes: TreeChange[] }>> {
-  const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', from, to, '--']
-  const compared = await own.git().run(args, { max_output: MAX_LIST })
-  if (!compared.ok) return missing(compared)
-  const fields = compared.stdout.split('\0')
-  const found: TreeChange[] = []
-  const links: { change: TreeChange; id: string }[] = []
-  // `:mode mode id id kind`, then the path.
-  for (let i = 0; i + 1 < fields.length; i += 2) {
-    const [before = '', after = '', , id = '', kind = ''] = (fields[i] ?? '').slice(1).split(' ')
-    const change: TreeChange = {
-      path: fields[i + 1] ?? '',
-      kind: KINDS[kind] ?? 'modified',
-      mode_before: before === NOT_THERE ? null : before,
-      mode_after: after === NOT_THERE ? null : after,
-      link: null,
-    }
-    found.push(change)
-    if (after === LINK) links.push({ change, id })
-  }
+export async function changes(
+  own: Private,
+  from: string,
+  to: string,
+  max_output = MAX_LIST,
+): Promise<TreeResult<{ changes: TreeChange[] }>> {
+  const compared = await differences(own, from, to, max_output)
+  if (!compared.ok) return compared
+  const found = compared.entries.map(changeOf)
+  const links = compared.entries.flatMap(({ after }, at) =>
+    after?.mode === SYMBOLIC_LINK ? [{ change: found[at], id: after.id }] : [],
+  )
   if (links.length === 0) return { ok: true, changes: found }
   const targets = await textsOf(
     own,
     links.map(({ id }) => id),
   )
   if (!targets.ok) return targets
-  for (const [i, { change }] of links.entries()) change.link = targets.texts[i] ?? null
+  for (const [i, { change }] of links.entries()) if (change) change.link = targets.texts[i] ?? null
   return { ok: true, changes: found }
+}
+
+function changeOf({ path, before, after }: TreeEntry): TreeChange {
+  const kind = before === null ? 'added' : after === null ? 'deleted' : 'modified'
+  return { path, kind, mode_before: before?.mode ?? null, mode_after: after?.mode ?? null, link: null }
 }
 
 async function textsOf(own: Private, ids: readonly string[]): Promise<TreeResult<{ texts: string[] }>> {

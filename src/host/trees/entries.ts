@@ -1,21 +1,23 @@
 import type { TreeResult } from '../host.js'
+import { NOT_THERE } from '../modes.js'
 import { fault } from '../paths.js'
-import { asTreeFault, MAX_LIST, type Private } from './private.js'
+import { missing } from './merge.js'
+import { MAX_LIST, type Private } from './private.js'
 
 export type Version = { mode: string; id: string }
 /** A path at which two trees differ. null: it is not there. */
 export type TreeEntry = { path: string; before: Version | null; after: Version | null }
 
-export const SUBMODULE = '160000'
-
+/** All of them, or a fault: what is let in, and what is brought to a person, rests on this list. */
 export async function differences(
   own: Private,
   from: string,
   to: string,
+  max_output = MAX_LIST,
 ): Promise<TreeResult<{ entries: TreeEntry[] }>> {
   const args = ['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', '--no-commit-id']
-  const run = await own.git().run([...args, '--end-of-options', from, to], { max_output: MAX_LIST })
-  if (!run.ok) return asTreeFault(run)
+  const run = await own.git().run([...args, '--end-of-options', from, to], { max_output })
+  if (!run.ok) return missing(run)
   if (!run.whole) return fault('failed', 'there are too many changes to read them')
   return { ok: true, entries: read(run.stdout) }
 }
@@ -31,4 +33,4 @@ function read(text: string): TreeEntry[] {
   return entries
 }
 
-const version = (mode: string, id: string): Version | null => (/^0+$/.test(mode) ? null : { mode, id })
+const version = (mode: string, id: string): Version | null => (mode === NOT_THERE ? null : { mode, id })

@@ -22,11 +22,15 @@ type Found = {
 }
 
 /** What the person ignores and names to be included. `git_dir`: that of a worktree, whose index says what is tracked. */
-export async function findIncluded(own: Private, git_dir: string): Promise<TreeResult<Found>> {
+export async function findIncluded(
+  own: Private,
+  git_dir: string,
+  { usual = true }: { usual?: boolean } = {},
+): Promise<TreeResult<Found>> {
   const none = { ok: true as const, paths: null, is_usual: false, ignored: [], notes: [] }
   const file = join(own.top, INCLUDE_FILE)
   const stats = await lstat(file).catch(() => null)
-  if (stats === null) return { ...none, paths: usual(own), is_usual: true }
+  if (stats === null) return usual ? { ...none, paths: usualIn(own), is_usual: true } : none
   if (!stats.isFile()) return { ...none, notes: [`${INCLUDE_FILE} is not a file, and is not heeded`] }
   const text = await readFile(file, 'utf8')
   const patterns = readPatterns(text)
@@ -56,7 +60,7 @@ export async function findIncluded(own: Private, git_dir: string): Promise<TreeR
 /** What most commands of a project need and nobody commits. Without the file, these are there. */
 const USUAL = ['node_modules', '.venv']
 
-function usual({ top, prefix }: Private): string[] | null {
+function usualIn({ top, prefix }: Private): string[] | null {
   const places = [...new Set(['', prefix])].flatMap((folder) => USUAL.map((name) => posix.join(folder, name)))
   const there = places.filter((path) => lstatSync(join(top, path), { throwIfNoEntry: false })?.isDirectory())
   return there.length > 0 ? there : null

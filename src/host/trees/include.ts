@@ -18,9 +18,10 @@ export async function include(
   own: Private,
   run_id: string,
   name: string,
+  options: { usual?: boolean } = {},
 ): Promise<TreeResult<{ included: Included[]; notes: string[] }>> {
   try {
-    const found = await findIncluded(own, adminOf(own, run_id, name))
+    const found = await findIncluded(own, adminOf(own, run_id, name), options)
     if (!found.ok || found.paths === null) return found.ok ? { ok: true, included: [], notes: found.notes } : found
     const { notes, is_usual } = found
     const top = topOf(own, run_id, name)

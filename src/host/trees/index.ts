@@ -1,15 +1,17 @@
 import type { TreeResult, Trees } from '../host.js'
 import { isInside } from '../paths.js'
 import { capture } from './capture.js'
+import { commitTree } from './commit-tree.js'
 import { changes, commits, diff } from './compare.js'
+import { ignoredIn } from './ignored.js'
 import { land } from './land.js'
 import { isCommitted, list } from './list.js'
-import { adopt, merge } from './merge.js'
+import { merge } from './merge.js'
 import { type Machine, openPrivate, type Private } from './private.js'
 import { publish } from './publish.js'
 import { forget, recall, remember } from './remember.js'
 import { remove, removeRun, tidy } from './remove.js'
-import { add, open } from './worktree.js'
+import { add, headOf, open } from './worktree.js'
 
 /** Opens the trees of folders on this machine. */
 export function createTrees(machine: Machine): (folder: string) => Promise<TreeResult<{ trees: Trees }>> {
@@ -38,13 +40,14 @@ function treesOf(own: Private): Trees {
     in_git: own.person !== null,
     concealed: placesOf(own),
     capture: (run_id) => capture(own, run_id),
-    add: (run_id, name, commit) => add(own, run_id, name, commit),
+    add: (run_id, name, commit, options) => add(own, run_id, name, commit, options),
     open: (run_id, name) => open(own, run_id, name),
+    head: (run_id, name) => headOf(own, run_id, name),
     changes: (from, to) => changes(own, from, to),
     commits: (from, to) => commits(own, from, to),
     diff: (from, to, options) => diff(own, from, to, options),
     merge: (ours, theirs, note) => merge(own, ours, theirs, note),
-    adopt: (ours, theirs, note) => adopt(own, ours, theirs, note),
+    commitTree: (tree, parents, note) => commitTree(own, tree, parents, note),
     land: (what) => land(own, what),
     publish: (run_id, name) => publish(own, run_id, name),
     remember: (run_id, ends) => remember(own, run_id, ends),
@@ -52,6 +55,7 @@ function treesOf(own: Private): Trees {
     forget: (run_id) => forget(own, run_id),
     list: () => list(own),
     isCommitted: (run_id, name) => isCommitted(own, run_id, name),
+    ignoredIn: (run_id, name) => ignoredIn(own, run_id, name),
     remove: (run_id, name, keep) => remove(own, run_id, name, keep),
     removeRun: (run_id) => removeRun(own, run_id),
     tidy: () => tidy(own),

@@ -4,19 +4,20 @@ import { isProtected } from '../../domain/index.js'
 import { LITERAL } from '../git-command.js'
 import { holdFor } from '../held.js'
 import type { Fault, TreeFault, TreeResult, Trees } from '../host.js'
+import { SUBMODULE } from '../modes.js'
 import { FaultError, fault } from '../paths.js'
 import { bring, makeReady, type Step, standingInTheWay, stillToDo } from './bring.js'
 import { captureFolder } from './capture.js'
 import { commitTree } from './commit-tree.js'
-import { differences, SUBMODULE, type TreeEntry } from './entries.js'
+import { differences, type TreeEntry } from './entries.js'
 import { recover } from './exchange.js'
 import { merge } from './merge.js'
-import { type Ground, holdFolder, lookAt, type OnDisk } from './on-disk.js'
+import { type HeldRoot, holdFolder, lookAt, type OnDisk } from './on-disk.js'
 import { asTreeFault, type Private } from './private.js'
 import { makeScratch } from './scratch.js'
 
 type What = Parameters<Trees['land']>[0]
-type Refusal = Fault<TreeFault> & { paths?: string[] }
+type Refusal = Fault<TreeFault> & { paths?: string[]; brought?: string[] }
 
 /** What is written into the commits that a landing needs for itself and nobody keeps. */
 const AUTHOR = { name: 'Retinue', email: 'retinue@localhost' }
@@ -25,7 +26,7 @@ const AUTHOR = { name: 'Retinue', email: 'retinue@localhost' }
 export async function land(
   own: Private,
   what: What,
-  ground: Ground = { root: own.top, hold: holdFor(process.platform) },
+  ground: HeldRoot = { root: own.top, hold: holdFor(process.platform) },
 ): Promise<TreeResult<{ paths: string[] }>> {
   return own.machine.locks.run(`land ${own.top}`, async () => {
     try {
@@ -39,7 +40,7 @@ export async function land(
   })
 }
 
-async function landNow(own: Private, what: What, ground: Ground): Promise<TreeResult<{ paths: string[] }>> {
+async function landNow(own: Private, what: What, ground: HeldRoot): Promise<TreeResult<{ paths: string[] }>> {
   const wanted = await differences(own, what.base, what.to)
   if (!wanted.ok) return wanted
   const refused = refusal(wanted.entries) ?? recoverAll(ground, wanted.entries)
@@ -76,7 +77,7 @@ async function landNow(own: Private, what: What, ground: Ground): Promise<TreeRe
 
 async function bringAll(
   own: Private,
-  ground: Ground,
+  ground: HeldRoot,
   { plan, seen, target }: { plan: TreeEntry[]; seen: ReadonlyMap<string, OnDisk>; target: string },
   all: TreeEntry[] | null,
 ): Promise<TreeResult<{ paths: string[] }>> {
@@ -102,24 +103,26 @@ async function bringAll(
   }
 }
 
-async function look(ground: Ground, entries: readonly TreeEntry[], seen: Map<string, OnDisk>) {
+async function look(ground: HeldRoot, entries: readonly TreeEntry[], seen: Map<string, OnDisk>) {
   for (const { path } of entries) if (!seen.has(path)) seen.set(path, await lookAt(ground, path))
   return seen
 }
 
 async function exactTarget(
   own: Private,
-  ground: Ground,
+  ground: HeldRoot,
   { base, to, again }: What,
   captured: string,
 ): Promise<TreeResult<{ commit: string }>> {
   const moved = await differences(own, base, captured)
   if (!moved.ok) return moved
   let entries = moved.entries
+  let brought: string[] = []
   if (again && entries.length > 0) {
     const missing = await differences(own, captured, to)
     if (!missing.ok) return missing
     const open = new Set(missing.entries.map(({ path }) => path))
+    brought = entries.filter(({ path }) => !open.has(path)).map(({ path }) => path)
     const stays: TreeEntry[] = []
     for (const entry of entries.filter(({ path }) => open.has(path))) {
       // A `.gitignore` that was brought already hides it from the capture. It is compared with what is to be there.
@@ -128,7 +131,9 @@ async function exactTarget(
     }
     entries = stays
   }
-  return entries.length > 0 ? changed(entries.map(({ path }) => path)) : { ok: true, commit: to }
+  if (entries.length === 0) return { ok: true, commit: to }
+  const refused = changed(entries.map(({ path }) => path))
+  return brought.length > 0 ? { ...refused, brought } : refused
 }
 
 async function mergedTarget(
@@ -203,7 +208,7 @@ function isLandable(path: string): boolean {
 }
 
 /** What is left by a process that was killed while it exchanged one of them. */
-function recoverAll(ground: Ground, entries: readonly TreeEntry[]): Refusal | null {
+function recoverAll(ground: HeldRoot, entries: readonly TreeEntry[]): Refusal | null {
   const left: string[] = []
   for (const { path } of entries) {
     const folder = holdFolder(ground, dirname(path), false)
@@ -222,6 +227,7 @@ function recoverAll(ground: Ground, entries: readonly TreeEntry[]): Refusal | nu
       `files were saved while a landing was stopped; look at what is in these, and remove them: ${list(left)}`,
     ),
     paths: left,
+    brought: left,
   }
 }
 
@@ -238,7 +244,7 @@ function halfWay(steps: readonly Step[], brought: readonly string[], stopped_at:
   const open = steps.map(({ path }) => path).filter((path) => !done.has(path))
   const so_far = brought.length === 0 ? 'nothing was brought over' : `brought over: ${list(brought)}`
   const message = `${JSON.stringify(stopped_at)} was changed during the landing, which stopped there. ${so_far}; not brought over: ${list(open)}`
-  return { ...fault('changed', message), paths: [stopped_at] }
+  return { ...fault('changed', message), paths: [stopped_at], brought: [...brought] }
 }
 
 const SHOWN = 20

@@ -1,8 +1,10 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ListedTree, TreeResult } from '../host.js'
+import { SUBMODULE } from '../modes.js'
 import { adminOf, asTreeFault, branchOf, MAX_LIST, type Private, refOf, topOf } from './private.js'
 import { commitOf } from './refs.js'
+import { READY } from './worktree.js'
 
 const BRANCHES = 'refs/heads/retinue/'
 
@@ -47,7 +49,7 @@ export async function isCommitted(
   if (entries === null || entries.length === 0) return { ok: true, committed: true }
   // Nobody has worked in one that was not finished.
   const admin = await readdir(adminOf(own, run_id, name)).catch(() => null)
-  if (admin !== null && !admin.includes('ready')) return { ok: true, committed: true }
+  if (admin !== null && !admin.includes(READY)) return { ok: true, committed: true }
   const ref = await commitOf(own.git(), refOf(run_id, name))
   if (!ref.ok) return ref
   if (ref.commit === null) return { ok: true, committed: false }
@@ -69,7 +71,7 @@ async function hasOtherFiles(
 ): Promise<TreeResult<{ committed: boolean }>> {
   const staged = await git.run(['ls-files', '--stage', '-z'], { max_output: MAX_LIST })
   if (!staged.ok) return asTreeFault(staged)
-  for (const line of staged.stdout.split('\0').filter((one) => one.startsWith('160000 '))) {
+  for (const line of staged.stdout.split('\0').filter((one) => one.startsWith(`${SUBMODULE} `))) {
     const inside = await readdir(join(top, line.slice(line.indexOf('\t') + 1))).catch(() => [])
     if (inside.length > 0) return { ok: true, committed: false }
   }

@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { CommitNote, Fault, TreeResult, Trees } from '../host.js'
+import type { CommitNote, Fault, Trees } from '../host.js'
 import { commitTree } from './commit-tree.js'
 import { asTreeFault, type Private } from './private.js'
 
@@ -28,17 +28,6 @@ export async function merge(own: Private, ours: string, theirs: string, note: Co
   }
   const made = await commitTree(own, tree, [ours, theirs], note)
   return made.ok ? { ok: true, commit: made.commit, kind: 'merge' } : made
-}
-
-/** A commit with the files of `ours` that has `theirs` behind it, for what was taken over by other means. */
-export async function adopt(
-  own: Private,
-  ours: string,
-  theirs: string,
-  note: CommitNote,
-): Promise<TreeResult<{ commit: string }>> {
-  const tree = await own.git().run(['rev-parse', '--verify', `${ours}^{tree}`])
-  return tree.ok ? commitTree(own, tree.stdout.trim(), [ours, theirs], note) : missing(tree)
 }
 
 /** The worktree whose branch is at a commit. */

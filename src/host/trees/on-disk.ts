@@ -5,7 +5,7 @@ import type { Held, Hold } from '../held.js'
 import { errno } from '../paths.js'
 
 /** A folder of the person's that is looked at and written to without ever following a symbolic link in it. */
-export type Ground = { root: string; hold: Hold }
+export type HeldRoot = { root: string; hold: Hold }
 
 /** What is at a path, wholly: two that are the same have nothing of a person's between them. */
 export type OnDisk =
@@ -27,7 +27,7 @@ export function isSame(one: OnDisk, other: OnDisk): boolean {
   return one.kind === other.kind
 }
 
-export async function lookAt({ root, hold }: Ground, path: string): Promise<OnDisk> {
+export async function lookAt({ root, hold }: HeldRoot, path: string): Promise<OnDisk> {
   const parts = path.split('/')
   for (let count = 1; count < parts.length; count++) {
     const above = parts.slice(0, count).join('/')
@@ -77,7 +77,7 @@ function fileOf(stats: Stats, digest: string): OnDisk {
 }
 
 /** Holds a folder below the root, '' for the root itself, made where it is missing. null: something else is there. */
-export function holdFolder(ground: Ground, path: string, make: boolean): Held | null {
+export function holdFolder(ground: HeldRoot, path: string, make: boolean): Held | null {
   let held = ground.hold(ground.root)
   for (const part of path === '' || path === '.' ? [] : path.split('/')) {
     const parent = held

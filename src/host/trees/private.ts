@@ -9,6 +9,7 @@ import { fault, relativeTo } from '../paths.js'
 import type { OwnPrograms } from '../programs.js'
 import { sweep } from './scratch.js'
 import { describe } from './settings.js'
+import { removeStaleLocks } from './stale-locks.js'
 
 export type Machine = { processes: Processes; programs: OwnPrograms; locks: Locks }
 
@@ -42,7 +43,7 @@ export type Private = {
   /** What a person should know about how the folder was opened. */
   notes: string[]
   /** The trees of commits that were made or looked at here: they never change, and to ask git takes a process. */
-  trees: Map<string, string>
+  tree_ids: Map<string, string>
   /** git in the private repository; with `work_tree` that is also its working directory. */
   git(options?: { git_dir?: string; work_tree?: string; index?: string }): GitCommand
   /** Brings configuration, excludes and the way to the person's objects up to what the person has now. */
@@ -101,7 +102,7 @@ export async function openPrivate(machine: Machine, folder: string): Promise<Tre
     prefix: top === root ? '' : relativeTo(top, root),
     person,
     notes,
-    trees: new Map(),
+    tree_ids: new Map(),
     git({ git_dir = home, work_tree, index } = {}) {
       const env = { ...OWN_ENVIRONMENT, ...(index === undefined ? {} : { GIT_INDEX_FILE: index }) }
       const place = { git_dir, env, timeout_ms: TIMEOUT_MS, ...(work_tree === undefined ? {} : { work_tree }) }
@@ -113,6 +114,7 @@ export async function openPrivate(machine: Machine, folder: string): Promise<Tre
   const configured = await own.configure()
   // What processes that died have left is nobody's reason not to work here.
   await sweep(own).catch(() => {})
+  await removeStaleLocks(own).catch(() => {})
   return configured.ok ? { ok: true, private: own } : configured
 }
 

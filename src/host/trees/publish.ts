@@ -3,21 +3,29 @@ import { copyFile, mkdir, open, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TreeResult } from '../host.js'
 import { fault } from '../paths.js'
+import { isFiltered } from './filtered.js'
 import { asTreeFault, branchOf, MAX_LIST, type Person, type Private, refOf } from './private.js'
 import { commitOf, isCheckedOut, isWithin } from './refs.js'
 import { makeScratch } from './scratch.js'
 
-export async function publish(own: Private, run_id: string, name: string): Promise<TreeResult<{ branch: string }>> {
+export async function publish(
+  own: Private,
+  run_id: string,
+  name: string,
+): Promise<TreeResult<{ branch: string; published: boolean }>> {
   const branch = branchOf(run_id, name)
   const ref = refOf(run_id, name)
   const ours = await commitOf(own.git(), ref)
   if (!ours.ok) return ours
   if (ours.commit === null) return fault('missing', `there is no branch ${branch} any more`)
   const { person } = own
-  if (person === null) return { ok: true, branch }
+  if (person === null) return { ok: true, branch, published: false }
+  const kept = await isFiltered(own, person, run_id, ours.commit)
+  if (!kept.ok) return kept
+  if (kept.filtered) return { ok: true, branch, published: false }
   const theirs = await commitOf(person.git, ref)
   if (!theirs.ok) return theirs
-  if (theirs.commit === ours.commit) return { ok: true, branch }
+  if (theirs.commit === ours.commit) return { ok: true, branch, published: true }
   if (theirs.commit !== null) {
     if (!(await isWithin(own, theirs.commit, ours.commit))) {
       return fault('changed', `the branch ${branch} has commits that the run did not make, so it stays where it is`)
@@ -30,7 +38,7 @@ export async function publish(own: Private, run_id: string, name: string): Promi
   if (!given.ok) return given
   const before = theirs.commit ?? '0'.repeat(ours.commit.length)
   const moved = await person.git.run(['update-ref', '-m', 'retinue: kept', ref, ours.commit, before])
-  return moved.ok ? { ok: true, branch } : asTreeFault(moved)
+  return moved.ok ? { ok: true, branch, published: true } : asTreeFault(moved)
 }
 
 /**

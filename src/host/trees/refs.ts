@@ -14,6 +14,9 @@ export async function commitOf(git: GitCommand, ref: string): Promise<TreeResult
   return { ok: true, commit: run.exit_code === 0 ? run.stdout.trim() : null }
 }
 
+/** Hidden refs: where a run began, what came of it, and whether it has what is not for the person's repository. */
+export const hidden = (run_id: string, what: 'base' | 'result' | 'private') => `refs/retinue/${run_id}/${what}`
+
 /** Whether the one has all that the other has. Commits that are not known here are nobody's ancestors. */
 export async function isWithin(own: Private, commit: string, whole: string): Promise<boolean> {
   if (commit === whole) return true
@@ -37,11 +40,11 @@ export async function isCheckedOut({ person }: Private, ref: string): Promise<bo
 
 /** The tree of a commit. */
 export async function treeOf(own: Private, commit: string): Promise<TreeResult<{ tree: string }>> {
-  const known = own.trees.get(commit)
+  const known = own.tree_ids.get(commit)
   if (known !== undefined) return { ok: true, tree: known }
   const asked = await own.git().run(['rev-parse', '--verify', `${commit}^{tree}`])
   if (!asked.ok) return missing(asked)
   const tree = asked.stdout.trim()
-  own.trees.set(commit, tree)
+  own.tree_ids.set(commit, tree)
   return { ok: true, tree }
 }

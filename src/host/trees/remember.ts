@@ -2,10 +2,7 @@ import type { TreeResult } from '../host.js'
 import { fault } from '../paths.js'
 import { list } from './list.js'
 import { asTreeFault, type Private } from './private.js'
-import { commitOf } from './refs.js'
-
-/** Hidden refs: where a run began and what came of it. */
-const hidden = (run_id: string, end: 'base' | 'result') => `refs/retinue/${run_id}/${end}`
+import { commitOf, hidden } from './refs.js'
 
 export async function remember(
   own: Private,
@@ -36,9 +33,11 @@ export async function forget(own: Private, run_id: string): Promise<TreeResult<o
   return listed.trees.some((tree) => tree.run_id === run_id) ? { ok: true } : unpin(own, run_id)
 }
 
-/** Lets go of the commit in the person's repository that a run began from. */
+/** Lets go of the commit in the person's repository that a run began from, when there is nothing more to publish. */
 export async function unpin(own: Private, run_id: string): Promise<TreeResult<object>> {
   if (own.person === null) return { ok: true }
+  const unmarked = await own.git().run(['update-ref', '--stdin'], { stdin: `delete ${hidden(run_id, 'private')}\n` })
+  if (!unmarked.ok) return asTreeFault(unmarked)
   const pinned = await commitOf(own.person.git, hidden(run_id, 'base'))
   if (!pinned.ok || pinned.commit === null) return pinned
   const gone = await own.person.git.run(['update-ref', '-d', hidden(run_id, 'base')])

@@ -4,9 +4,11 @@ import type { TreeResult, Trees } from '../host.js'
 import { fault } from '../paths.js'
 import { foldersIn, list } from './list.js'
 import { adminOf, asTreeFault, MAX_LIST, type Private, refOf, topOf } from './private.js'
+import { pruneObjects } from './prune.js'
 import { commitOf, isCheckedOut, isWithin, unlock } from './refs.js'
 import { unpin } from './remember.js'
 import { discard, emptied, sweep } from './scratch.js'
+import { removeStaleLocks } from './stale-locks.js'
 
 type Keep = Parameters<Trees['remove']>[2]
 
@@ -58,6 +60,8 @@ export async function tidy(own: Private): Promise<TreeResult<{ runs: string[] }>
     await sweep(own)
     await removeForgotten(own)
     await emptied(own)
+    await removeStaleLocks(own)
+    await pruneObjects(own)
     for (const run_id of await foldersIn(own.worktrees)) await rmdir(join(own.worktrees, run_id)).catch(() => {})
   } catch (error) {
     return fault('failed', `${own.home} cannot be tidied: ${(error as Error).message}`)
@@ -82,7 +86,11 @@ async function removeForgotten(own: Private): Promise<void> {
   const admins = (await foldersIn(join(own.home, 'worktrees'))).map((name) => join(own.home, 'worktrees', name))
   const beside = dirname(own.home)
   const chance = [
-    ...(await namesIn(own.home, /^(?:capture-.*\.index|sharedindex\.)/)),
+    ...(await namesIn(own.home, HALF_MADE)),
+    ...(await namesIn(join(own.home, 'info'), HALF_MADE)),
+    ...(await namesIn(join(own.home, 'objects/info'), HALF_MADE)),
+    ...(await namesIn(join(own.home, 'objects/pack'), /^tmp_/)),
+    ...(await halfMadeObjects(own)),
     ...(await namesIn(beside, /^git-new-/)),
   ]
   for (const path of [...admins.filter((admin) => !known.has(admin)), ...chance]) {
@@ -91,6 +99,16 @@ async function removeForgotten(own: Private): Promise<void> {
   }
 }
 
+/** Files under a name of chance, which get their own name when they are whole. */
+const HALF_MADE = /^capture-.*\.index|^sharedindex\.|\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+async function halfMadeObjects({ home }: Private): Promise<string[]> {
+  const objects = join(home, 'objects')
+  const folders = (await namesIn(objects, /^[0-9a-f]{2}$/)).map((folder) => namesIn(folder, /^tmp_obj_/))
+  return (await Promise.all(folders)).flat()
+}
+
 async function namesIn(folder: string, pattern: RegExp): Promise<string[]> {
-  return (await readdir(folder)).filter((name) => pattern.test(name)).map((name) => join(folder, name))
+  const names = await readdir(folder).catch(() => [])
+  return names.filter((name) => pattern.test(name)).map((name) => join(folder, name))
 }

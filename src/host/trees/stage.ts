@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { isProtected, isRecord } from '../../domain/index.js'
 import type { GitCommand } from '../git-command.js'
 import type { TreeResult } from '../host.js'
+import { SUBMODULE } from '../modes.js'
 import { fault, TEMPORARY } from '../paths.js'
 import { asTreeFault, MAX_LIST } from './private.js'
 
@@ -107,7 +108,7 @@ function readIndex(text: string, filtered: ReadonlySet<string>): Index {
     if (tab < 0) continue
     const path = line.slice(tab + 1)
     const tag = line[0] ?? ''
-    if (line.startsWith('160000', 2)) {
+    if (line.startsWith(SUBMODULE, 2)) {
       if (index.submodules.at(-1) !== path) index.submodules.push(path)
       continue
     }

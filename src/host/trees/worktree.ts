@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promi
 import { availableParallelism } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Included, TreeResult, WorkTree } from '../host.js'
+import { SUBMODULE } from '../modes.js'
 import { fault, relativeTo } from '../paths.js'
 import { createRepository } from '../repository.js'
 import { commitTree } from './commit-tree.js'
@@ -22,7 +23,7 @@ import { treeOf } from './refs.js'
 import { behindLink, stageAll } from './stage.js'
 
 /** It is there when the files have been brought in; before that, a process died in the middle. */
-const READY = 'ready'
+export const READY = 'ready'
 
 /** Files are made about twice as fast by two processes, and several worktrees may be made at once. */
 const WORKERS = Math.min(4, Math.max(2, availableParallelism()))
@@ -32,6 +33,7 @@ export async function add(
   run_id: string,
   name: string,
   commit: string,
+  options: { usual?: boolean } = {},
 ): Promise<TreeResult<{ tree: WorkTree; included: Included[]; notes: string[] }>> {
   const admin = adminOf(own, run_id, name)
   const top = topOf(own, run_id, name)
@@ -53,7 +55,7 @@ export async function add(
     // The branch does not exist yet, so this makes it.
     const filled = await checkOut(own, { admin, top }, commit)
     if (!filled.ok) return filled
-    const included = await include(own, run_id, name)
+    const included = await include(own, run_id, name, options)
     if (!included.ok) return included
     await writeFile(join(admin, READY), '')
     const tree = await describe(own, run_id, name)
@@ -158,7 +160,7 @@ async function checkOut(
 
 /** git leaves what is in the folders of submodules to them; but here there are none. */
 async function emptySubmodules(top: string, listed: string): Promise<TreeResult<object>> {
-  const links = listed.split('\0').filter((line) => line.startsWith('160000 '))
+  const links = listed.split('\0').filter((line) => line.startsWith(`${SUBMODULE} `))
   try {
     for (const link of links) {
       const folder = join(top, link.slice(link.indexOf('\t') + 1))
@@ -171,7 +173,8 @@ async function emptySubmodules(top: string, listed: string): Promise<TreeResult<
   }
 }
 
-async function headOf(own: Private, run_id: string, name: string): Promise<TreeResult<{ commit: string }>> {
+/** No worktree is needed for it. */
+export async function headOf(own: Private, run_id: string, name: string): Promise<TreeResult<{ commit: string }>> {
   const ref = refOf(run_id, name)
   // No ref of ours is ever packed, and a process costs a hundred times as much as a file.
   const text = await readFile(join(own.home, ref), 'utf8').catch(() => '')

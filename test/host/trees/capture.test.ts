@@ -164,7 +164,7 @@ describe('what a person has', () => {
 
 describe('a folder without git', () => {
   it('is captured without getting a .git, and again reads only what changed', async () => {
-    put(folder, { 'a.txt': 'a\n', 'src/b.txt': 'b\n', 'node_modules/x/index.js': 'x', '.DS_Store': 'x' })
+    put(folder, { 'a.txt': 'a\n', 'src/b.txt': 'b\n', '__pycache__/x.pyc': 'x', '.DS_Store': 'x' })
     expect(await captured()).toEqual({ files: { 'a.txt': 'a\n', 'src/b.txt': 'b\n' }, notes: [], own: true })
     expect(existsSync(join(folder, '.git'))).toBe(false)
     put(folder, { 'a.txt': 'c\n' })

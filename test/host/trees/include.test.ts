@@ -4,6 +4,7 @@ import { expect, it } from 'vitest'
 import { linksOf } from '../../../src/host/trees/include.js'
 import { add } from '../../../src/host/trees/worktree.js'
 import { initRepository, put, temporaryFolders } from '../helpers.js'
+import { treesIn } from './person.js'
 import { good, note, openTrees, work } from './run.js'
 
 const temporaryFolder = temporaryFolders()
@@ -64,6 +65,23 @@ it('links what most projects need where nobody says otherwise, and only what git
   expect(to).toBe(base)
   put(root, { '.worktreeinclude': '# nothing\n' })
   expect((await work(own, 'r2', 'a1', () => {})).included).toEqual([])
+})
+
+it('leaves out what nobody named where somebody else makes it, and takes what is named', async () => {
+  const root = temporaryFolder()
+  initRepository(root, { '.gitignore': 'node_modules/\n.env\n' })
+  put(root, { 'node_modules/x/index.js': 'x\n', '.env': 'A=1\n' })
+  const trees = await treesIn(root)
+  const { commit } = await good(trees.capture('r1'))
+  const included = async (options?: { usual?: boolean }) =>
+    (await good(trees.add('r1', 'a1', commit, options))).included
+  expect(await included()).toEqual([{ path: 'node_modules', how: 'linked' }])
+  expect(await included({ usual: false })).toEqual([])
+  put(root, { '.worktreeinclude': 'node_modules/\n.env\n' })
+  expect(await included({ usual: false })).toEqual([
+    { path: '.env', how: 'copied' },
+    { path: 'node_modules', how: 'linked' },
+  ])
 })
 
 it('notes what matches nothing, what is in git anyway and what leads out', async () => {

@@ -30,7 +30,7 @@ it('makes a branch visible in the person’s repository, with all its files and 
     writeFileSync(join(hooks, hook), `#!/bin/sh\ntouch '${root}/hook-ran'\n`)
     chmodSync(join(hooks, hook), 0o755)
   }
-  const seen = { branch: 'retinue/r1/a1', ok: true }
+  const seen = { branch: 'retinue/r1/a1', published: true, ok: true }
   expect(await publish(own, 'r1', 'a1')).toEqual(seen)
   expect(await publish(own, 'r1', 'a1')).toEqual(seen)
   expect(refs(root)).toBe(`${to} ${REF}`)
@@ -91,7 +91,7 @@ it('has nothing to do without git, and says when there is no branch', async () =
   put(root, { 'a.txt': 'one\n' })
   const own = await openTrees(root)
   await work(own, 'r1', 'a1', () => {})
-  expect(await publish(own, 'r1', 'a1')).toEqual({ ok: true, branch: 'retinue/r1/a1' })
+  expect(await publish(own, 'r1', 'a1')).toEqual({ ok: true, branch: 'retinue/r1/a1', published: false })
   expect(await publish(own, 'r1', 'a2')).toMatchObject({ ok: false, code: 'missing' })
   expect(existsSync(join(root, '.git'))).toBe(false)
 })

@@ -148,6 +148,16 @@ it('is made anew over whatever is at its place, and never through a link', async
   expect(await trees.add('r1', 'a3', '1'.repeat(40))).toMatchObject({ ok: false, code: 'missing' })
 })
 
+it('the commit of a branch is known without its worktree', async () => {
+  put(tree.top, { 'a.txt': 'b\n' })
+  const { commit } = must(await tree.snapshot(NOTE))
+  rmSync(tree.top, { recursive: true })
+  expect(await trees.head('r1', 'a1')).toEqual({ ok: true, commit })
+  expect(await trees.head('r1', 'a2')).toMatchObject({ ok: false, code: 'missing' })
+  must(await trees.remove('r1', 'a1'))
+  expect(await trees.head('r1', 'a1')).toMatchObject({ ok: false, code: 'missing' })
+})
+
 it('says which paths git ignores, as seen from the root', async () => {
   mkdirSync(join(tree.top, 'out'))
   mkdirSync(join(tree.top, 'real'))

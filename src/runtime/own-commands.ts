@@ -1,0 +1,97 @@
+import type { AgentMemory, Child, Contract, Redactor } from '../domain/index.js'
+import type { CommandResult, Fence, Processes } from '../host/index.js'
+import { boundOutput, judgeCommand, type ToolLimits } from '../tools/index.js'
+import type { AgentTree, Files } from '../workspaces/index.js'
+import { fenceOf } from './fence.js'
+import type { RunGate } from './gates.js'
+import type { Recorder } from './recorder.js'
+
+type CommandSide = {
+  recorder: Recorder
+  processes: Processes
+  limits: ToolLimits
+  redactor: Redactor
+  sandboxed: boolean
+  /** For fresh trees; null: none. */
+  setup: string | null
+  now: () => number
+  signal: () => AbortSignal
+  time_left_ms: () => number
+}
+
+/** Of what came out of the setup, so much goes into the event; the whole is kept beside it. */
+const DETAIL_CHARS = 2000
+
+/** Commands that an agent runs without having asked for them: checks of its sub-agents' work, setting up a tree. */
+export class OwnCommands {
+  constructor(private readonly side: CommandSide) {}
+
+  get #memory(): AgentMemory {
+    return this.side.recorder.memory
+  }
+
+  /**
+   * A gate's command is one that this agent could run without asking, here and now. It runs behind the fence of the
+   * sub-agent whose work it looks at, since it may run what that wrote; in what time this agent has left.
+   */
+  async runGate({ contract, base }: Child, files: Files, command: string, stopped: AbortSignal): ReturnType<RunGate> {
+    const { sandboxed, signal } = this.side
+    const verdict = await judgeCommand(this.#memory.contract.permissions, command, sandboxed)
+    if (verdict.decision !== 'allow') return { refused: verdict.reason }
+    const fence = sandboxed && contract ? fenceIn(files, contract, base !== null) : null
+    return this.#run(files, command, fence, AbortSignal.any([signal(), stopped]))
+  }
+
+  /** Makes a fresh tree ready, as the configuration says. Says why it could not. */
+  async setUp({ files, reset }: AgentTree, base: string): Promise<string | null> {
+    const { setup: command, sandboxed, recorder, redactor, now, signal } = this.side
+    if (command === null) return null
+    const { contract } = this.#memory
+    const refusal = await setupRefusal(contract, command, sandboxed)
+    if (refusal !== null) return `workspace.setup was not run: ${refusal}`
+    recorder.record('agent.setup_started', { command })
+    await recorder.commit()
+    const started = now()
+    const ran = await this.#run(files, command, sandboxed ? fenceIn(files, contract, true) : null, signal())
+    // What it leaves beside ignored files is nobody's work.
+    const cleaned = await reset(base)
+    const passed = ran.status === 'exited' && ran.exit_code === 0
+    const how = ran.status === 'exited' ? `exit code ${ran.exit_code}` : (ran.message ?? ran.status)
+    const whole = redactor.redact(`${how}\n${ran.output.trimEnd()}`.trimEnd())
+    const { content: detail, cut } = boundOutput(whole, { max_chars: DETAIL_CHARS, call_id: command })
+    const output = cut ? recorder.keep(whole) : null
+    recorder.record('agent.setup_finished', { command, passed, detail, output, duration_ms: now() - started })
+    if (!passed) return `workspace.setup failed: ${command}: ${detail}`
+    return cleaned.ok ? null : cleaned.message
+  }
+
+  #run({ workspace }: Files, command: string, fence: Fence | null, signal: AbortSignal): Promise<CommandResult> {
+    const { limits, processes, time_left_ms } = this.side
+    return processes.run({
+      command,
+      cwd: workspace.root,
+      ...(fence ? { fence } : {}),
+      timeout_ms: Math.max(1, Math.min(limits.command_max_timeout_ms, time_left_ms())),
+      signal,
+      max_output_bytes: limits.command_output_bytes,
+    })
+  }
+}
+
+/** Whoever configured it has said yes to it, but not to what a rule denies this agent. */
+async function setupRefusal({ permissions }: Contract, command: string, sandboxed: boolean): Promise<string | null> {
+  if (!sandboxed && permissions.mode !== 'dangerous') return 'there is no sandbox here'
+  const allowed_tools = [...permissions.allowed_tools, 'run_command']
+  const verdict = await judgeCommand({ ...permissions, allowed_tools }, command, sandboxed)
+  return verdict.decision === 'deny' && verdict.by === 'rule' ? verdict.reason : null
+}
+
+/**
+ * The fence of the agent that a command is about, but for what it may write: in a tree of that agent's own everything,
+ * since the work is a commit and the rest is put back; elsewhere nothing, unless that is where it writes itself.
+ */
+function fenceIn({ workspace, around }: Files, contract: Contract, is_own: boolean): Fence {
+  const fence = fenceOf(contract, workspace.root, around ?? undefined)
+  if (is_own) return { ...fence, write_paths: [['**']] }
+  return contract.workspace.isolation === 'shared' ? fence : { ...fence, write_paths: [[]] }
+}

@@ -1,0 +1,82 @@
+import { readdirSync, rmSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { capture } from '../../../src/host/trees/capture.js'
+import type { Private } from '../../../src/host/trees/private.js'
+import { pruneObjects } from '../../../src/host/trees/prune.js'
+import { removeRun, tidy } from '../../../src/host/trees/remove.js'
+import { add } from '../../../src/host/trees/worktree.js'
+import { initRepository, put, temporaryFolders } from '../helpers.js'
+import { filesIn } from './person.js'
+import { good, openTrees, work } from './run.js'
+
+const temporaryFolder = temporaryFolders()
+
+const looseIn = ({ home }: Private) =>
+  readdirSync(join(home, 'objects'), { recursive: true, encoding: 'utf8' }).filter((path) => /^..\/./.test(path))
+
+function age({ home }: Private, days: number): void {
+  const at = Date.now() / 1000 - days * 86_400
+  for (const path of readdirSync(join(home, 'objects'), { recursive: true, encoding: 'utf8' })) {
+    if (/^..\/./.test(path)) utimesSync(join(home, 'objects', path), at, at)
+  }
+}
+
+async function has({ git }: Private, object: string): Promise<boolean> {
+  return (await good(git().run(['cat-file', '-e', object], { answers: [1, 128] }))).exit_code === 0
+}
+
+it('removes what no run has any more once it is two weeks old, and nothing else', async () => {
+  const root = temporaryFolder()
+  initRepository(root)
+  const own = await openTrees(root)
+  const gone = await work(own, 'r1', 'a1', (top) => put(top, { 'gone.txt': 'gone\n' }))
+  const kept = await work(own, 'r2', 'a1', (top) => put(top, { 'kept.txt': 'kept\n' }))
+  await good(removeRun(own, 'r1'))
+
+  age(own, 13)
+  await good(tidy(own))
+  expect(await has(own, gone.to)).toBe(true)
+
+  age(own, 15)
+  // As another process would that has not made a branch of it yet.
+  const fresh = await good(own.git().run(['hash-object', '-w', '--stdin'], { stdin: 'just written\n' }))
+  await good(tidy(own))
+  expect(await has(own, gone.to)).toBe(false)
+  expect(await has(own, `${kept.to}:kept.txt`)).toBe(true)
+  expect(await has(own, fresh.stdout.trim())).toBe(true)
+})
+
+it('packs objects where there are very many, and only then', async () => {
+  const root = temporaryFolder()
+  initRepository(root)
+  const own = await openTrees(root)
+  const { to, tree } = await work(own, 'r1', 'a1', (top) => {
+    for (let n = 0; n < 20; n++) put(top, { [`${n}.txt`]: `${n}\n` })
+  })
+  const before = looseIn(own).length
+  await good(tidy(own))
+  expect(looseIn(own)).toHaveLength(before)
+  await pruneObjects(own, before)
+  expect(looseIn(own)).toHaveLength(before)
+  await pruneObjects(own, before - 1)
+  expect(looseIn(own)).toEqual([])
+  expect(await has(own, `${to}:7.txt`)).toBe(true)
+  expect((await good(tree.head())).commit).toBe(to)
+})
+
+it('a folder without git is captured whole after what its last capture left was pruned', async () => {
+  const root = temporaryFolder()
+  put(root, { 'a.txt': 'one\n', 'b/c.txt': 'two\n' })
+  const at = Date.now() / 1000 - 3600
+  for (const path of ['a.txt', 'b/c.txt']) utimesSync(join(root, path), at, at)
+  const own = await openTrees(root)
+  const first = await good(capture(own, 'r1'))
+  age(own, 15)
+  await good(tidy(own))
+  expect(await has(own, first.commit)).toBe(false)
+  rmSync(join(root, 'a.txt'))
+  const { commit } = await good(capture(own, 'r2'))
+  const { tree } = await good(add(own, 'r2', 'a1', commit))
+  expect(filesIn(tree.top)).toEqual({ 'b/c.txt': 'two\n' })
+})
