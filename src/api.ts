@@ -188,10 +188,16 @@ export interface Retinue {
   events(run_id: string): Promise<StoredEvent[]>
   follow(run_id: string, signal?: AbortSignal): AsyncIterable<StoredEvent>
   result(run_id: string): Promise<RunResult | null>
-  /** What a run changed in the tree of its own, as `git diff` writes it: so far, where it is not closed. */
-  diff(run_id: string, options?: { stat?: boolean }): Promise<string>
-  /** Brings the result of a run that is kept on a branch into the folder, all of it or nothing. */
-  apply(run_id: string, options?: { commit?: boolean }): Promise<{ paths: string[]; commit: string | null }>
+  /**
+   * What a run changed in the tree of its own, as `git diff` writes it: so far, where it is not closed. `agent_id`: what
+   * that sub-agent has kept instead.
+   */
+  diff(run_id: string, options?: { agent_id?: string; stat?: boolean }): Promise<string>
+  /** Brings what a run, or one of its sub-agents, has kept on a branch into the folder, all of it or nothing. */
+  apply(
+    run_id: string,
+    options?: { agent_id?: string; commit?: boolean },
+  ): Promise<{ paths: string[]; commit: string | null }>
   /** Removes the worktrees and branches of a run that is closed, with all the work that is in them alone. */
   discard(run_id: string): Promise<KeptTree[]>
   worktrees(): Promise<KeptTree[]>

@@ -21,12 +21,15 @@ export class KeptRuns {
 
   constructor(private readonly parts: Parts) {}
 
-  async diff(id: string, options?: { stat?: boolean }): Promise<string> {
+  async diff(id: string, options?: { agent_id?: string; stat?: boolean }): Promise<string> {
     const { run_id } = await this.parts.reader.find(id)
     return settled(await (await this.#open()).diff(run_id, options)).text
   }
 
-  async apply(id: string, options?: { commit?: boolean }): Promise<{ paths: string[]; commit: string | null }> {
+  async apply(
+    id: string,
+    options?: { agent_id?: string; commit?: boolean },
+  ): Promise<{ paths: string[]; commit: string | null }> {
     const { run_id } = await this.parts.reader.find(id)
     const { paths, commit } = settled(await (await this.#open()).apply(run_id, options))
     return { paths, commit }
@@ -70,6 +73,8 @@ export class KeptRuns {
       landingOf: async (run_id) => (await reader.result(run_id))?.landing ?? null,
       baseOf: async (run_id) => (await reader.root(run_id)).memory.tree?.base ?? null,
       changedAt: async (run_id) => (await reader.known(run_id))?.updated_at ?? null,
+      isAlive: (owner) => host.identity.isAlive(owner),
+      agentOf: (run_id, agent_id) => reader.child(run_id, agent_id),
       now: () => host.clock.now(),
       titleOf: async (run_id) => titleOf((await reader.root(run_id)).memory.contract.step.title),
     })

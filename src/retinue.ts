@@ -280,11 +280,14 @@ class LocalRetinue implements Retinue {
     return this.#reader.result(run_id)
   }
 
-  diff(run_id: string, options?: { stat?: boolean }): Promise<string> {
+  diff(run_id: string, options?: { agent_id?: string; stat?: boolean }): Promise<string> {
     return this.#kept.diff(run_id, options)
   }
 
-  apply(run_id: string, options?: { commit?: boolean }): Promise<{ paths: string[]; commit: string | null }> {
+  apply(
+    run_id: string,
+    options?: { agent_id?: string; commit?: boolean },
+  ): Promise<{ paths: string[]; commit: string | null }> {
     return this.#kept.apply(run_id, options)
   }
 

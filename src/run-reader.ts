@@ -1,5 +1,5 @@
 import type { RunResult, RunSummary } from './api.js'
-import type { AgentMemory, AgentResult, RunRow } from './domain/index.js'
+import { type AgentMemory, type AgentResult, type Contract, type RunRow, titleOf } from './domain/index.js'
 import type { LocalEngine } from './engine/index.js'
 import { RetinueError } from './errors.js'
 import { loadAgent, type Material } from './runtime/index.js'
@@ -60,6 +60,14 @@ export class RunReader {
       (event) => event.type === 'agent.subagent_closed' && event.data.sub_agent_id === agent_id,
     )
     return closed?.type === 'agent.subagent_closed' ? closed.data.result : null
+  }
+
+  /** A sub-agent by its id, without a result while it is not closed; null: the run has none of that id. */
+  async child(run_id: string, agent_id: string): Promise<{ title: string; result: AgentResult | null } | null> {
+    const agent = (await this.store.agents(run_id)).find((one) => one.agent_id === agent_id)
+    if (!agent || agent.parent_id === null) return null
+    const { step } = JSON.parse(agent.context_json) as Contract
+    return { title: titleOf(step.title), result: await this.closedChild(run_id, agent_id, agent.parent_id) }
   }
 
   /** A run's root agent as its log tells it. */

@@ -1,4 +1,5 @@
 import {
+  keptWorkInWords,
   landingInWords,
   landingLeftOutInWords,
   type Retinue,
@@ -78,7 +79,9 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
         const { landing, run_id } = result
         const kept = landing?.state === 'kept' ? landingInWords(landing, run_id) : []
         const left_out = landing ? landingLeftOutInWords(landing, run_id) : null
-        for (const text of [...kept, ...(left_out === null ? [] : [left_out])]) stderr.write(`retinue: ${line(text)}\n`)
+        const below = keptWorkInWords(result, run_id)
+        for (const text of [...kept, ...below, ...(left_out === null ? [] : [left_out])])
+          stderr.write(`retinue: ${line(text)}\n`)
       }
     } else {
       stdout.write(`${JSON.stringify({ type: 'result', ...result })}\n`)

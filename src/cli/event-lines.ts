@@ -17,11 +17,13 @@ type LineOptions = {
   elsewhere: boolean
   /** Of a sub-agent: its name stands before what it does. */
   sub_agent: boolean
+  /** A tree beside the lines shows what is under way. Default: there are the lines alone. */
+  in_tree?: boolean
 }
 
 /** One event of a run as a line for a person; null for those that say nothing new. */
 export function eventLine(event: StoredEvent, options: LineOptions): string | null {
-  const delegation = delegationLine(event, options.paint)
+  const delegation = delegationLine(event, options)
   if (delegation !== undefined) return delegation
   const text = ownLine(event, options)
   if (text === null || !options.sub_agent) return text
@@ -98,7 +100,8 @@ function ownLine(event: StoredEvent, { paint, elsewhere, sub_agent }: LineOption
 }
 
 /** What a parent does with a sub-agent. undefined: it is about something else. */
-function delegationLine(event: StoredEvent, { cyan, dim, green, red, yellow }: Paint): string | null | undefined {
+function delegationLine(event: StoredEvent, { paint, in_tree }: LineOptions): string | null | undefined {
+  const { cyan, dim, green, red, yellow } = paint
   switch (event.type) {
     case 'agent.subagent_created': {
       const { sub_agent_id, contract } = event.data
@@ -113,6 +116,8 @@ function delegationLine(event: StoredEvent, { cyan, dim, green, red, yellow }: P
       const whose = `the result of ${from.agent_id} of run ${from.run_id} is used again`
       return `${green('✓')} ${sub_agent_id} ${line(title)} ${dim(`· ${whose}`)}`
     }
+    case 'agent.gate_started':
+      return in_tree ? null : dim(`  ${line(summarize(event))}`)
     case 'agent.gate_checked': {
       const { sub_agent_id, passed, what, detail, duration_ms, after_merge } = event.data
       const check = after_merge ? 'check after the merge' : 'check'

@@ -108,18 +108,30 @@ export function createProgram(): Command {
     .action(guard(async (id: string, options) => (await import('./commands/replay.js')).replay(id, options)))
 
   withStore(program.command('diff'))
-    .description('what a run changed in worktrees, as git diff writes it')
+    .description('what a run changed in worktrees, or what one of its sub-agents has kept, as git diff writes it')
     .argument('<run>')
+    .argument('[agent]', 'its id: a1, a2.1')
     .option('--stat', 'only a line for each file')
     .option('--json', 'as JSON')
-    .action(guard(async (id: string, options) => (await import('./commands/diff.js')).diff(id, options)))
+    .action(
+      guard(async (id: string, agent: string | undefined, options) =>
+        (await import('./commands/diff.js')).diff(id, agent, options),
+      ),
+    )
 
   withStore(program.command('apply'))
-    .description('bring the result of a run that was kept on a branch into the folder, all of it or nothing')
+    .description(
+      'bring what a run, or one of its sub-agents, has kept on a branch into the folder: all of it or nothing',
+    )
     .argument('<run>')
+    .argument('[agent]', 'its id: a1, a2.1')
     .option('--commit', 'and commit it; without, it is left uncommitted')
     .option('--json', 'as JSON')
-    .action(guard(async (id: string, options) => (await import('./commands/apply.js')).apply(id, options)))
+    .action(
+      guard(async (id: string, agent: string | undefined, options) =>
+        (await import('./commands/apply.js')).apply(id, agent, options),
+      ),
+    )
 
   withStore(program.command('discard'))
     .description('remove the worktrees and branches of a run, with the work that is nowhere else')
@@ -130,7 +142,7 @@ export function createProgram(): Command {
 
   withStore(program.command('worktrees'))
     .description('list the worktrees and branches of runs, and why each is there')
-    .option('--json', 'one JSON object a line')
+    .option('--json', 'one JSON object a line; [] where there is nothing')
     .action(guard(async (options) => (await import('./commands/worktrees.js')).worktrees(options)))
 
   withStore(program.command('gc'))

@@ -2,6 +2,7 @@ import {
   type Delta,
   emptyTree,
   growTree,
+  keptWorkInWords,
   landingInWords,
   landingLeftOutInWords,
   leftOutInWords,
@@ -90,7 +91,8 @@ export class RunView {
     if (this.#past) return
     if (event.type === 'model.responded' || event.type === 'model.failed') this.#speech.delete(event.agent_id)
     const sub_agent = this.#isSubAgent(event.agent_id)
-    const text = eventLine(event, { paint: this.#paint, elsewhere: this.#elsewhere, sub_agent })
+    const in_tree = this.#screen !== null
+    const text = eventLine(event, { paint: this.#paint, elsewhere: this.#elsewhere, sub_agent, in_tree })
     if (text !== null) this.line(text)
     if (event.type === 'model.requested' && !sub_agent) {
       this.#asked = event.data.request_id
@@ -173,7 +175,9 @@ export class RunView {
     if (result.reason) this.line(`  ${printable(result.reason)}`)
     const [landed, then] = result.landing ? landingInWords(result.landing, result.run_id) : []
     if (landed !== undefined) this.line(`  ${line(landed)}`)
+    else if (changedNothing(result)) this.line('  nothing was changed')
     if (then !== undefined) this.line(`  ${bold(line(then))}`)
+    for (const text of keptWorkInWords(result, result.run_id)) this.line(`  ${line(text)}`)
     for (const text of this.#leftOut(result)) this.line(`  ${line(text)}`)
   }
 
@@ -234,4 +238,11 @@ export class RunView {
     const now = interrupted ? this.#seenAt : Date.now()
     return treeLines(this.#tree, { ...size, now, paint: this.#paint, speech: this.#speech, interrupted })
   }
+}
+
+/** Of a run that worked in a tree of its own; where it did not complete, that is what there is to say. */
+function changedNothing({ outcome, landing }: RunResult): boolean {
+  return (
+    outcome === 'completed' && landing !== undefined && landing.files.length + (landing.left_out ?? []).length === 0
+  )
 }

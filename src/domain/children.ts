@@ -111,7 +111,9 @@ export function keptBelow(children: readonly Child[]): NonNullable<AgentResult['
   return children.flatMap(({ id, closed }) => {
     if (!closed) return []
     const { receipt, outcome, kept_work = [] } = closed.result
-    return receipt?.kept ? [{ agent_id: id, outcome, ...receipt.kept }, ...kept_work] : kept_work
+    // One that was merged is kept for files that git ignores, and its receipt says so.
+    if (!receipt?.kept || receipt.merged) return kept_work
+    return [{ agent_id: id, outcome, ...receipt.kept }, ...kept_work]
   })
 }
 

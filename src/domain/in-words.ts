@@ -2,6 +2,7 @@ import type { Contract } from './contract.js'
 import { endState } from './lifecycle.js'
 import type { Outcome } from './outcome.js'
 import type { Landing, Receipt } from './receipt.js'
+import type { AgentResult } from './result.js'
 
 /** How a sub-agent ended, for whoever looks: a budget that ran out is no failure where something came of it. */
 export function endedAs(final_status: 'completed' | 'failed', outcome: Outcome): 'completed' | 'incomplete' | 'failed' {
@@ -83,6 +84,9 @@ export function shortCommit(commit: string): string {
   return commit.slice(0, 10)
 }
 
+/** So many sub-agents whose work is kept are named. */
+const KEPT = 5
+
 /** So many paths are said in one line. */
 const PATHS = 8
 
@@ -103,6 +107,19 @@ export function landingInWords({ state, files, landed_commit, branch, reason }: 
   }
   const paths = files.map(({ path, kind }) => (kind === 'modified' ? path : `${path} (${kind})`))
   return [broughtInWords(paths, landed_commit, reason)]
+}
+
+/** Work of sub-agents that did not get into the result, and the commands that show it and bring it in. */
+export function keptWorkInWords({ kept_work = [] }: AgentResult, run_id: string): string[] {
+  // What was merged and has more that git ignores is said with the files that were left out.
+  const lost = kept_work.filter(({ outcome }) => outcome !== 'completed')
+  const said = lost.slice(0, KEPT).map(({ agent_id, outcome }) => {
+    const ended = outcome === 'budget_exceeded' ? 'is incomplete' : 'failed'
+    const commands = `retinue diff ${run_id} ${agent_id}, retinue apply ${run_id} ${agent_id}`
+    return `${agent_id} ${ended} (${outcome}); its work is kept: ${commands}`
+  })
+  const more = lost.length - KEPT
+  return more > 0 ? [...said, `and the work of ${more} more is kept: retinue worktrees`] : said
 }
 
 /** What `apply` brought into the folder. */

@@ -51,7 +51,7 @@ type GitOptions = {
 }
 
 /** Where git works: what it would otherwise look for, and what it must know about every command there. */
-export type GitPlace = {
+type GitPlace = {
   git_dir: string
   /** Absent: no files are touched. */
   work_tree?: string

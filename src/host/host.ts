@@ -328,6 +328,8 @@ export type ListedTree = {
   /** Absolute; null: there is a branch alone. */
   path: string | null
   commit: string | null
+  /** The process that works on its run, or was the last to do so; null: nobody said so. See `Trees.own`. */
+  owner: string | null
 }
 
 /**
@@ -396,6 +398,11 @@ export interface Trees {
   /** Keeps the beginning and the end of a run for `recall`, for as long as the person's repository has what they are built upon. */
   remember(run_id: string, ends: { base: string; result: string }): Promise<TreeResult<object>>
   recall(run_id: string): Promise<TreeResult<{ base: string; result: string }>>
+  /**
+   * Says which process (`Identity.owner`) works in the trees of a run, for whoever cannot know it from their store; null:
+   * none any more. `removeRun` does the latter, too.
+   */
+  own(run_id: string, owner: string | null): Promise<TreeResult<object>>
   /** Every worktree and branch that there is, of all runs. */
   list(): Promise<TreeResult<{ trees: ListedTree[] }>>
   /** Whether everything in a worktree is in its branch, and nothing would be lost with its folder. */

@@ -11,7 +11,7 @@ export type Judged = { passed: boolean; result: AgentResult; close_reason: strin
 export type Stopper = Pick<ChildRun, 'stopped' | 'cancelled'> | null
 
 /** Where a gate looks: at the sub-agent's own work, or at that merged with what its parent has. */
-export type GatePlace = { files: Files; after_merge: boolean }
+type GatePlace = { files: Files; after_merge: boolean }
 
 export type JudgingSide = {
   recorder: Recorder

@@ -1,4 +1,4 @@
-import type { Landing } from '../domain/index.js'
+import { type Landing, ownerInWords } from '../domain/index.js'
 import type { ListedTree, Trees } from '../host/index.js'
 import { INTEGRATION, ownPath } from './names.js'
 
@@ -31,6 +31,8 @@ export type RunKnowledge = {
   baseOf(run_id: string): Promise<string | null>
   /** When the store last heard of it; null: the store has no such run. */
   changedAt(run_id: string): Promise<number | null>
+  /** Whether a process is there; null: it cannot be known from here. See `Identity`. */
+  isAlive(owner: string): boolean | null
 }
 
 /** Where something cannot be read or told, it is `kept`: work is never taken for a left-over for want of knowledge. */
@@ -83,13 +85,19 @@ function withIgnored(judgement: Judgement, { commit }: ListedTree, ignored: stri
   return { state: 'kept', why: alone ? ignored : `${judgement.why}; ${ignored}` }
 }
 
-type Run = { status: RunStanding; landing: Landing | null; base: string | null; result: string | null }
+type Run = Pick<RunKnowledge, 'isAlive'> & {
+  status: RunStanding
+  landing: Landing | null
+  base: string | null
+  result: string | null
+}
 
 async function lookUp(trees: Trees, known: RunKnowledge, run_id: string): Promise<Run> {
   const status = await known.statusOf(run_id)
-  if (status !== 'closed') return { status, landing: null, base: null, result: null }
+  const { isAlive } = known
+  if (status !== 'closed') return { isAlive, status, landing: null, base: null, result: null }
   const [landing, base, ends] = await Promise.all([known.landingOf(run_id), known.baseOf(run_id), trees.recall(run_id)])
-  return { status, landing, base, result: landing?.commit ?? (ends.ok ? ends.result : null) }
+  return { isAlive, status, landing, base, result: landing?.commit ?? (ends.ok ? ends.result : null) }
 }
 
 async function judge(trees: Trees, run: Run, tree: ListedTree, siblings: readonly ListedTree[]): Promise<Judgement> {
@@ -98,11 +106,7 @@ async function judge(trees: Trees, run: Run, tree: ListedTree, siblings: readonl
   if (status === 'interrupted') {
     return { state: 'in_use', why: `its run was interrupted and can go on: retinue resume ${tree.run_id}` }
   }
-  if (status === null) {
-    // A run of another store, perhaps at work: what looks like nobody's here may be all that somebody has.
-    const other = 'this store does not know its run, but another may (--store)'
-    return { state: 'kept', why: `${other}. If none does: retinue discard ${tree.run_id}` }
-  }
+  if (status === null) return judgeUnknown(run, tree)
   if (tree.path !== null) {
     const found = await trees.isCommitted(tree.run_id, tree.name)
     if (!found.ok) return { state: 'kept', why: `its files cannot be compared with its branch: ${found.message}` }
@@ -112,6 +116,17 @@ async function judge(trees: Trees, run: Run, tree: ListedTree, siblings: readonl
   return tree.name === INTEGRATION
     ? judgeResult(trees, run, tree.commit, tree.run_id)
     : judgeAgent(trees, run, tree, tree.commit, siblings)
+}
+
+/** A run of another store, perhaps at work: what looks like nobody's here may be all that somebody has. */
+function judgeUnknown({ isAlive }: Run, { run_id, owner }: ListedTree): Judgement {
+  const alive = owner === null ? false : isAlive(owner)
+  const other = 'this store does not know its run, but another may (--store)'
+  if (owner !== null && alive === true) {
+    return { state: 'in_use', why: `${ownerInWords(owner)} works on its run; ${other}` }
+  }
+  const perhaps = owner !== null && alive === null ? `, and ${ownerInWords(owner)} may be at work on it` : ''
+  return { state: 'kept', why: `${other}${perhaps}. If none does: retinue discard ${run_id}` }
 }
 
 /** The tree of the run itself: its work is elsewhere once it is in the person's folder. */
@@ -131,7 +146,7 @@ async function judgeResult(trees: Trees, run: Run, commit: string, run_id: strin
 async function judgeAgent(
   trees: Trees,
   run: Run,
-  { name }: ListedTree,
+  { run_id, name }: ListedTree,
   commit: string,
   siblings: readonly ListedTree[],
 ): Promise<Judgement> {
@@ -142,7 +157,7 @@ async function judgeAgent(
     if (above.commit === null || !isAbove(above.name, name)) continue
     if (await hasAll(trees, above.commit, commit)) return { state: 'left_over', why: `all of it is on ${above.branch}` }
   }
-  return { state: 'kept', why: 'its work was not merged' }
+  return { state: 'kept', why: `its work was not merged. Bring it in: retinue apply ${run_id} ${name}` }
 }
 
 /** `a2` is above `a2.1`, and the tree of the run is above all. */

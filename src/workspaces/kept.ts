@@ -1,31 +1,33 @@
-import type { Landing } from '../domain/index.js'
 import type { CommitCheck, Git, ListedTree, TreeResult, Trees } from '../host/index.js'
 import { commitPaths } from './commit.js'
+import { fault, type KeptResult } from './kept-fault.js'
 import { hasAll, type Judged, judgeTrees, type KeptTree, type RunKnowledge } from './kept-state.js'
+import { type KeptWork, type KnownAgent, noTree, workOfAgent, workOfRun } from './kept-work.js'
 import { INTEGRATION, ownPath } from './names.js'
+
+/** The id of the agent whose work is that of the run. */
+const ROOT = 'root'
 
 export type KeptParts = RunKnowledge & {
   trees: Trees
   git: Git
   /** The run's task in one line, for the message of a commit. */
   titleOf(run_id: string): Promise<string>
+  /** null: the run has no such sub-agent. */
+  agentOf(run_id: string, agent_id: string): Promise<KnownAgent | null>
   now(): number
   /** What must not get into a commit. */
   check?: CommitCheck
 }
 
-/**
- * `unknown`: there is no such run. `not_closed`: it is at work, or can go on. `nothing`: there is nothing that could be
- * done. `in_the_way`: files of the person are. `failed`: git, or the disk.
- */
-export type KeptFault = 'unknown' | 'not_closed' | 'nothing' | 'in_the_way' | 'failed'
-export type KeptResult<T> = ({ ok: true } & T) | { ok: false; code: KeptFault; message: string }
+type Applied = { paths: string[]; commit: string | null }
 
 /** What runs have left in trees of their own, and how it gets into the person's folder, or away. */
 export interface Kept {
   worktrees(): Promise<KeptResult<{ trees: KeptTree[] }>>
-  diff(run_id: string, options?: { stat?: boolean }): Promise<KeptResult<{ text: string }>>
-  apply(run_id: string, options?: { commit?: boolean }): Promise<KeptResult<{ paths: string[]; commit: string | null }>>
+  /** Of the run itself, or of one sub-agent whose work was kept. */
+  diff(run_id: string, options?: { agent_id?: string; stat?: boolean }): Promise<KeptResult<{ text: string }>>
+  apply(run_id: string, options?: { agent_id?: string; commit?: boolean }): Promise<KeptResult<Applied>>
   discard(run_id: string): Promise<KeptResult<{ removed: KeptTree[] }>>
   gc(): Promise<KeptResult<{ removed: KeptTree[]; kept: KeptTree[] }>>
 }
@@ -62,26 +64,42 @@ export function createKept(parts: KeptParts): Kept {
     return landing !== null && changed_at !== null && changed_at < parts.now() - REMEMBERED_MS
   }
 
+  async function workOf(run_id: string, agent_id: string): Promise<KeptResult<{ work: KeptWork }>> {
+    if (agent_id === ROOT) return workOfRun(run_id, await landingOf(run_id))
+    return workOfAgent(run_id, agent_id, await parts.agentOf(run_id, agent_id))
+  }
+
+  async function diffOfAgent(run_id: string, agent_id: string, options: { stat?: boolean }) {
+    if ((await statusOf(run_id)) === null) return unknown(run_id)
+    const found = workOfAgent(run_id, agent_id, await parts.agentOf(run_id, agent_id))
+    if (!found.ok) return found
+    const head = await trees.head(run_id, agent_id)
+    if (!head.ok) return head.code === 'missing' ? notKept(found.work) : fault('failed', head.message)
+    const made = await trees.diff(found.work.base, head.commit, options)
+    return made.ok ? made : fault('failed', `What ${subject(found.work)} changed cannot be shown: ${made.message}`)
+  }
+
   return {
     async worktrees() {
       const found = await judged()
       return found.ok ? { ok: true, trees: found.all.map(({ kept }) => kept) } : found
     },
 
-    async diff(run_id, options = {}) {
+    async diff(run_id, { agent_id = ROOT, ...options } = {}) {
+      if (agent_id !== ROOT) return diffOfAgent(run_id, agent_id, options)
       const ends = await endsOf(run_id)
       if (ends === null) return (await statusOf(run_id)) === null ? unknown(run_id) : noTree(run_id)
       const made = await trees.diff(ends.base, ends.result, options)
       return made.ok ? made : fault('failed', `What run ${run_id} changed cannot be shown: ${made.message}`)
     },
 
-    async apply(run_id, { commit = false } = {}) {
+    async apply(run_id, { agent_id = ROOT, commit = false } = {}) {
       const status = await statusOf(run_id)
       if (status === null) return unknown(run_id)
       if (status !== 'closed') return notClosed(run_id, status, 'it has no result yet')
-      const landing = await landingOf(run_id)
-      const obstacle = landing === null ? noTree(run_id) : nothingToApply(run_id, landing)
-      if (obstacle) return obstacle
+      const found = await workOf(run_id, agent_id)
+      if (!found.ok) return found
+      const { work } = found
       if (commit && !trees.in_git) {
         return fault(
           'nothing',
@@ -90,23 +108,24 @@ export function createKept(parts: KeptParts): Kept {
       }
       const listed = await trees.list()
       if (!listed.ok) return fault('failed', listed.message)
-      const kept = listed.trees.find((tree) => tree.run_id === run_id && tree.name === INTEGRATION)
-      if (!kept || kept.commit === null) {
-        return fault('nothing', `The result of run ${run_id} is not kept any more: it was applied or discarded before`)
-      }
-      const { base, result } = (await endsOf(run_id)) as { base: string; result: string }
+      const kept = listed.trees.find((tree) => tree.run_id === run_id && tree.name === work.name)
+      if (!kept || kept.commit === null) return notKept(work)
+      const { base, result } =
+        work.base === null
+          ? ((await endsOf(run_id)) as { base: string; result: string })
+          : { base: work.base, result: kept.commit }
       const landed = await trees.land({ base, to: result, exactly: false })
-      if (!landed.ok) return notLanded(run_id, landed, trees)
+      if (!landed.ok) return notLanded(run_id, work, landed, trees)
       const paths = landed.paths.map((path) => ownPath(trees, path))
-      // All that the run changed: some of it may have been brought by a process that was killed before it could commit.
-      const made = commit ? await commitFiles(parts, run_id, landing?.files.map(({ path }) => path) ?? []) : null
+      // All that was changed: some of it may have been brought by a process that was killed before it could commit.
+      const made = commit ? await commitFiles(parts, run_id, agent_id, [...new Set([...work.files, ...paths])]) : null
       // It is in the folder now, so that the branch is a second copy, unless somebody has worked on it since.
       if (await hasNoMore(trees, kept, result)) {
-        await trees.remove(run_id, INTEGRATION, { keep_tree: await hasIgnored(trees, kept) })
+        await trees.remove(run_id, work.name, { keep_tree: await hasIgnored(trees, kept) })
       }
       if (made === null || made.ok) return { ok: true, paths, commit: made?.commit ?? null }
       if (made.code === 'nothing_to_commit') return { ok: true, paths, commit: null }
-      return fault('failed', `What run ${run_id} changed is in the folder, but not committed: ${made.message}`)
+      return fault('failed', `What ${subject(work)} changed is in the folder, but not committed: ${made.message}`)
     },
 
     async discard(run_id) {
@@ -116,6 +135,8 @@ export function createKept(parts: KeptParts): Kept {
       if (!found.ok) return found
       const removed = found.all.flatMap(({ kept }) => (kept.run_id === run_id ? [kept] : []))
       if (status === null && removed.length === 0) return unknown(run_id)
+      const used = removed.find(({ state }) => state === 'in_use')
+      if (used) return fault('not_closed', `Run ${run_id} cannot be discarded: ${used.why}`)
       const landing = status === null ? null : await landingOf(run_id)
       // What landed is not thrown away with its trees, and can still be shown.
       const forgotten = landing?.state === 'landed' ? { ok: true as const } : await trees.forget(run_id)
@@ -181,24 +202,14 @@ async function trimmed(trees: Trees, { tree, kept, ignored, branch_goes }: Judge
   return { ...kept, path: null, why: `${kept.why} (its folder was removed: all of it is on the branch)` }
 }
 
-async function commitFiles({ git, trees, titleOf, check }: KeptParts, run_id: string, paths: string[]) {
-  return commitPaths(git, trees.folder, { title: await titleOf(run_id), paths, check })
-}
-
-function nothingToApply(run_id: string, { state, files, reason }: Landing) {
-  if (state === 'landed') return fault('nothing', `The result of run ${run_id} is already in the folder`)
-  if (files.length > 0) return null
-  const why = reason === null ? 'it changed nothing' : `${reason}. See what there is with: retinue worktrees`
-  return fault('nothing', `Run ${run_id} has no result: ${why}`)
+async function commitFiles(parts: KeptParts, run_id: string, agent_id: string, paths: string[]) {
+  const { git, trees, check } = parts
+  const agent = agent_id === ROOT ? null : await parts.agentOf(run_id, agent_id)
+  return commitPaths(git, trees.folder, { title: agent?.title ?? (await parts.titleOf(run_id)), paths, check })
 }
 
 function unknown(run_id: string) {
   return fault('unknown', `There is no run "${run_id}" in this store`)
-}
-
-function noTree(run_id: string) {
-  const how = 'what it changed, it changed in the folder itself'
-  return fault('nothing', `Run ${run_id} has no tree of its own: ${how}. See retinue show ${run_id}`)
 }
 
 function notClosed(run_id: string, status: 'running' | 'interrupted', why: string) {
@@ -207,26 +218,37 @@ function notClosed(run_id: string, status: 'running' | 'interrupted', why: strin
   return fault('not_closed', `Run ${run_id} ${what}. ${first}: retinue cancel ${run_id}`)
 }
 
-async function notLanded(run_id: string, found: Extract<TreeResult<object>, { ok: false }>, trees: Trees) {
-  const { code, message, paths = [] } = found
-  if (code === 'changed') {
-    return fault(
-      'in_the_way',
-      `Run ${run_id} was not applied: ${message}. When they are out of the way, apply it again`,
-    )
-  }
-  if (code !== 'conflict') return fault('failed', `Run ${run_id} was not applied: ${message}`)
-  const where = paths.map((path) => ownPath(trees, path)).join(', ')
-  // git can merge only what is in the person's own repository, and that may not have worked out at the end of the run.
-  const published = await trees.publish(run_id, INTEGRATION)
-  const then =
-    published.ok && published.published
-      ? `Commit your own changes and merge with git: git merge retinue/${run_id}/${INTEGRATION}`
-      : `Put your own version of these files elsewhere and apply it again; retinue diff ${run_id} shows what would change`
-  const why = `you and the run have changed the same places: ${where}`
-  return fault('in_the_way', `Run ${run_id} was not applied, and your files are as they were: ${why}. ${then}`)
+/** For the middle of a sentence. */
+function subject({ whose }: KeptWork): string {
+  return whose.replace(/^Run /, 'run ')
 }
 
-function fault(code: KeptFault, message: string): { ok: false; code: KeptFault; message: string } {
-  return { ok: false, code, message }
+function notKept({ what }: KeptWork) {
+  return fault('nothing', `${what} is not kept any more: it was applied or discarded before`)
 }
+
+async function notLanded(
+  run_id: string,
+  work: KeptWork,
+  found: Extract<TreeResult<object>, { ok: false }>,
+  trees: Trees,
+) {
+  const { name, whose, words } = work
+  const { code, message, paths = [] } = found
+  if (code === 'changed') {
+    return fault('in_the_way', `${whose} was not applied: ${message}. When they are out of the way, apply it again`)
+  }
+  if (code !== 'conflict') return fault('failed', `${whose} was not applied: ${message}`)
+  const where = paths.map((path) => ownPath(trees, path)).join(', ')
+  // git can merge only what is in the person's own repository, and that may not have worked out at the end of the run.
+  const published = await trees.publish(run_id, name)
+  const then =
+    published.ok && published.published
+      ? `Commit your own changes and merge with git: git merge retinue/${run_id}/${name}. ${BEHIND}`
+      : `Put your own version of these files elsewhere and apply it again; retinue diff ${words} shows what would change`
+  const why = `you and ${name === INTEGRATION ? 'the run' : name} have changed the same places: ${where}`
+  return fault('in_the_way', `${whose} was not applied, and your files are as they were: ${why}. ${then}`)
+}
+
+/** Whoever merges or pushes the branch should know. */
+const BEHIND = 'That branch also has, as a commit, what was uncommitted or untracked in the folder when the run began'

@@ -1,4 +1,4 @@
-import { join, posix } from 'node:path'
+import { join } from 'node:path'
 import type { Contract, EventData, FileChange, Land, Landing, Receipt } from '../domain/index.js'
 import type {
   CommitCheck,
@@ -11,11 +11,10 @@ import type {
   Trees,
   WorkTree,
 } from '../host/index.js'
+import { commitPaths } from './commit.js'
 import type { Files } from './files.js'
+import { INTEGRATION, ownPath } from './names.js'
 import { ownershipFault } from './ownership.js'
-
-/** The tree of the root agent, into which everything of a run is integrated. */
-const INTEGRATION = 'integration'
 
 /** An agent as far as its tree is concerned. */
 export type TreeOwner = { agent_id: string; is_root: boolean }
@@ -79,7 +78,8 @@ export class RunTrees {
   async addRoot(): Promise<TreeResult<MadeTree>> {
     const opened = await this.#open()
     if (!opened.ok) return opened
-    const captured = await opened.trees.capture(this.parts.run_id)
+    const owned = await this.#claim(opened.trees)
+    const captured = owned.ok ? await opened.trees.capture(this.parts.run_id) : owned
     if (!captured.ok) return captured
     return this.#add(opened.trees, ROOT, captured.commit, captured.notes)
   }
@@ -93,6 +93,8 @@ export class RunTrees {
   async reopen(owner: TreeOwner, base: string): Promise<TreeResult<{ tree: AgentTree }>> {
     const opened = await this.#open()
     if (!opened.ok) return opened
+    const owned = owner.is_root ? await this.#claim(opened.trees) : null
+    if (owned && !owned.ok) return owned
     const found = await opened.trees.open(this.parts.run_id, nameOf(owner))
     return found.ok ? { ok: true, tree: await this.#agentTree(opened.trees, found.tree, owner, base) } : found
   }
@@ -256,6 +258,7 @@ export class RunTrees {
     const all = await trees.isCommitted(run_id, INTEGRATION)
     const keep_tree = (all.ok && !all.committed) || (landing.left_out ?? []).length > 0
     await trees.remove(run_id, INTEGRATION, { keep_branch: landing.state === 'kept', keep_tree })
+    await trees.own(run_id, null)
     const listed = await trees.list()
     if (listed.ok && !listed.trees.some((tree) => tree.run_id === run_id)) await trees.removeRun(run_id)
   }
@@ -295,14 +298,17 @@ export class RunTrees {
   /** `again`: a process that died may have made the commit. */
   async #commit(title: string, paths: string[], again: boolean): Promise<{ ok: true; commit: string } | Fault<string>> {
     const { host, folder, check } = this.parts
-    const found = await host.git.open(folder)
-    if (!found.ok) return found
-    const { repository } = found
-    const made = await repository.commit({ message: title, paths, check })
-    if (made.ok || !again) return made
-    const [head, log] = await Promise.all([repository.head(), repository.log({ limit: 1 })])
+    const made = await commitPaths(host.git, folder, { title, paths, check })
+    const found = made.ok || !again ? null : await host.git.open(folder)
+    if (!found?.ok) return made
+    const [head, log] = await Promise.all([found.repository.head(), found.repository.log({ limit: 1 })])
     const isOurs = log.ok && log.text.trimEnd().endsWith(`: ${title}`)
     return head.ok && head.commit !== null && isOurs ? { ok: true, commit: head.commit } : made
+  }
+
+  /** Whoever cleans up without knowing the run sees that this process works on it. */
+  #claim(trees: Trees): Promise<TreeResult<object>> {
+    return trees.own(this.parts.run_id, this.parts.host.identity.owner)
   }
 
   #open(): Promise<TreeResult<{ trees: Trees }>> {
@@ -396,9 +402,4 @@ function ownView({ branch, repository: own }: WorkTree, base: string): Repositor
     },
   })
   return view(own)
-}
-
-/** As the agent writes it: relative to the folder that it works in. */
-function ownPath({ prefix }: Trees, path: string): string {
-  return prefix === '' ? path : posix.relative(prefix, path)
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { eventLine } from '../../src/cli/event-lines.js'
 import { agentTail } from '../../src/cli/show/agent.js'
 import { card } from '../../src/cli/show/card.js'
 import { type Dossier, openDossier } from '../../src/cli/show/dossier.js'
@@ -7,7 +8,15 @@ import { treeLines } from '../../src/cli/show/tree.js'
 import { paintFor } from '../../src/cli/style.js'
 import { doingWords } from '../../src/cli/tree/words.js'
 import { RunView } from '../../src/cli/view.js'
-import { emptyTree, growTree, type Landing, type StoredEvent, type TreeAgent } from '../../src/index.js'
+import {
+  type AgentResult,
+  emptyTree,
+  growTree,
+  type Landing,
+  type Outcome,
+  type StoredEvent,
+  type TreeAgent,
+} from '../../src/index.js'
 import { reportOf } from '../../src/report.js'
 import { eventsOfRun, landingOf, receiptOf, resultOf } from '../support/tree-events.js'
 
@@ -161,7 +170,7 @@ it('the live tree has the same words', () => {
 })
 
 describe('the end of a run on a terminal', () => {
-  const ending = (landing: Landing, before: readonly StoredEvent[] = []) => {
+  const ending = (landing: Landing, before: readonly StoredEvent[] = [], some: Partial<AgentResult> = {}) => {
     let written = ''
     const out = {
       write(text: string) {
@@ -171,7 +180,7 @@ describe('the end of a run on a terminal', () => {
     }
     const view = new RunView(out as never, {}, { past: true })
     for (const event of before) view.event(event)
-    view.ending({ ...resultOf({ landing }), run_id: 'r', session_id: 's' })
+    view.ending({ ...resultOf({ landing, ...some }), run_id: 'r', session_id: 's' })
     return written.split('\n').slice(1, -1)
   }
 
@@ -188,6 +197,24 @@ describe('the end of a run on a terminal', () => {
     ])
   })
 
+  it('says that nothing was changed where it completed, and nothing about that otherwise', () => {
+    expect(ending(landingOf({ files: [] }))).toEqual(['  nothing was changed'])
+    expect(ending(landingOf({ files: [] }), [], { outcome: 'cancelled' })).toEqual([])
+  })
+
+  it('names the work that sub-agents kept, and the commands for it', () => {
+    const place = { branch: BRANCH, path: PATH }
+    const kept = (agent_id: string, outcome: Outcome) => ({ agent_id, outcome, ...place })
+    const kept_work = [kept('a1', 'completed'), kept('a2', 'gate_failed'), kept('a3', 'budget_exceeded')]
+    expect(ending(landingOf(), [], { kept_work }).slice(1)).toEqual([
+      '  a2 failed (gate_failed); its work is kept: retinue diff r a2, retinue apply r a2',
+      '  a3 is incomplete (budget_exceeded); its work is kept: retinue diff r a3, retinue apply r a3',
+    ])
+    const many = Array.from({ length: 9 }, (_, n) => kept(`a${n}`, 'merge_conflict'))
+    const last = ending(landingOf(), [], { kept_work: many }).slice(-1)
+    expect(last).toEqual(['  and the work of 4 more is kept: retinue worktrees'])
+  })
+
   it('says where it is kept, why, and the one command that brings it in', () => {
     const kept = { state: 'kept', branch: 'retinue/r/integration', reason: 'the folder changed' } as const
     expect(ending(landingOf(kept))).toEqual([
@@ -195,6 +222,15 @@ describe('the end of a run on a terminal', () => {
       '  bring them in with: retinue apply r',
     ])
   })
+})
+
+it('a check that begins has a line, unless the tree shows it', () => {
+  const run = eventsOfRun()
+  const what = { ...sub, gate: 0, kind: 'command', what: 'npm test', after_merge: true } as const
+  const event = run.add('root', 'agent.gate_started', what)
+  const options = { paint: plain, elsewhere: false, sub_agent: false }
+  expect(eventLine(event, options)).toBe('  checks a1 after the merge: npm test')
+  expect(eventLine(event, { ...options, in_tree: true })).toBeNull()
 })
 
 it('a report has the receipt', () => {

@@ -25,7 +25,7 @@ async function ran(flags: string[], options: { git?: boolean } = {}) {
   return { cwd, code, result, run_id: result.run_id, ask }
 }
 const listed = async (ask: Awaited<ReturnType<typeof ran>>['ask']) =>
-  lines((await ask('worktrees', '--json')).stdout) as KeptTree[]
+  lines((await ask('worktrees', '--json')).stdout).flat() as KeptTree[]
 
 describe('the result of a run whose sub-agents wrote', () => {
   it('is in the folder, uncommitted, and the result says so', async () => {
@@ -84,6 +84,38 @@ describe('the result of a run whose sub-agents wrote', () => {
     const { stderr } = await retinue(RUN, { cwd })
     expect(stderr).toMatch(/\n {2}1 file brought into the folder, uncommitted: docs\/page\.md \(added\)\n$/)
   })
+})
+
+const FAILING = SCRIPT.replace('owns: ["docs/**"]', 'owns: ["docs/**"], checks: ["false"]')
+
+describe('work of a sub-agent that failed', () => {
+  it('is told of at the end, shown and applied by its id', async () => {
+    const cwd = makeProject({ 's.yaml': FAILING, 'a.md': 'a\n' }, { git: true })
+    const ask = async (...args: string[]) => retinue(args, { cwd })
+    const { stderr } = await ask(...RUN)
+    const run_id = /retinue show (\w+)/.exec(stderr)?.[1] as string
+    const commands = `retinue diff ${run_id} a1, retinue apply ${run_id} a1`
+    const told = `a1 failed (gate_failed); its work is kept: ${commands}\n`
+    expect(stderr).toContain(`  nothing was changed\n  ${told}`)
+    expect(stderr).toContain('\n  checks a1: false\n')
+    expect((await ask('show', run_id)).stdout).toContain(`\n${told}`)
+    const quiet = await ask('-p', ...RUN)
+    expect(quiet.stderr).toMatch(/^retinue: a1 failed \(gate_failed\); its work is kept: retinue diff /m)
+    expect((await ask('apply', run_id)).stderr).toBe(
+      `retinue: Run ${run_id} changed nothing, there is nothing to apply\n`,
+    )
+    expect((await ask('diff', run_id, 'a1')).stdout).toContain('+page\n')
+    const [applied] = lines((await ask('apply', run_id, 'a1', '--json')).stdout)
+    expect(applied).toEqual({ run_id, agent_id: 'a1', paths: ['docs/page.md'], commit: null })
+    expect(tree(cwd)['docs/page.md']).toBe('page\n')
+    expect((await ask('show', run_id)).stdout).not.toContain('retinue apply')
+    expect(await ask('diff', run_id, 'a9')).toMatchObject({ code: 42, stdout: '' })
+  })
+})
+
+it('worktrees --json prints an empty list where there is nothing', async () => {
+  const cwd = makeProject({ 'a.md': 'a\n' })
+  expect((await retinue(['worktrees', '--json'], { cwd })).stdout).toBe('[]\n')
 })
 
 describe('apply', () => {

@@ -141,7 +141,8 @@ export const COMMANDS: Attempt[] = [
   {
     what: 'a hook of git',
     call: () => ({ run_command: { command: 'echo evil > .git/hooks/pre-commit' } }),
-    stopped: { failed: 'Read-only file system' },
+    // In its worktree that is a file, which leads to what cannot be seen from there.
+    stopped: { failed: '.git/hooks/pre-commit: Not a directory' },
   },
   {
     what: 'the log, to cancel its sibling',

@@ -251,8 +251,9 @@ describeSandboxed('a check of a hostile sub-agent', () => {
     const { events, cwd, run_id } = await lead(
       checks.map((check) => ({ spawn_agent: { task: 'Work', checks: [check] } })),
     )
-    expect(dataOf(events, 'agent.gate_checked').map(({ passed }) => passed)).toEqual([false, true])
-    expect(endsOf(events, 'a1').map(({ ok }) => ok)).toEqual([false, true])
+    // Nor can it write what it may: the sub-agents that it looks at wrote nothing, and have no tree of their own.
+    expect(dataOf(events, 'agent.gate_checked').map(({ passed }) => passed)).toEqual([false, false])
+    expect(endsOf(events, 'a1').map(({ ok }) => ok)).toEqual([false, false])
     expect(await show(expect, cwd, run_id, 'a1.1')).toContain('command check failed: echo x > theirs/x')
   })
 })

@@ -23,7 +23,7 @@ const positions = (count: number, every: number) =>
   )
 
 describe('a run in whose folder the person goes on while its process is dead', () => {
-  const chosen = positions(56, FULL ? 1 : 25)
+  const chosen = positions(56, FULL ? 7 : 40)
 
   it.concurrent.for(chosen)(
     'killed again $when the commit of event $position, keeps its result on a branch that can be applied',
@@ -72,7 +72,7 @@ describe('a run in whose folder the person goes on while its process is dead', (
 })
 
 describe('a run that is cancelled after its process was killed', () => {
-  const chosen = positions(110, FULL ? 3 : 60)
+  const chosen = positions(110, FULL ? 10 : 60)
 
   it.concurrent.for(chosen)(
     '$when the commit of event $position, has all work on branches and nothing else',

@@ -4,7 +4,7 @@ import { strike } from '../support/workspace-blows.js'
 import { undisturbed } from '../support/workspace-peace.js'
 
 const FULL = process.env.RETINUE_FULL === '1'
-const KILLS = FULL ? 60 : 4
+const KILLS = FULL ? 30 : 3
 const TIMEOUT_MS = 120_000
 
 /** The same each time. `FC_SEED=$RANDOM npm run test:full` looks for new ones. */

@@ -334,6 +334,32 @@ describe('a merge conflict', () => {
   })
 })
 
+describe('a call that has to wait', () => {
+  it('is made in the files that the agent has by then', async () => {
+    const slow = gate()
+    const { retinue, cwd } = await family(
+      {
+        root: [{ calls: [spawn('write', ['a.txt'])] }, write('root.txt', 'by the root\n'), AWAIT, { text: 'done' }],
+        a1: [write('a.txt', 'one\n'), { text: 'wrote a' }],
+      },
+      {
+        // While it runs, the sub-agent's parent gets a tree, and the call of the parent waits for that.
+        settings: { ...AUTO, workspace: { setup: 'sleep 1' } },
+        hold: ({ agent_id }) => (agent_id === 'root' && slowed() ? slow.opened : undefined),
+      },
+    )
+    let requests = 0
+    function slowed(): boolean {
+      requests += 1
+      return requests === 2
+    }
+    const run = retinue.run({ task: 'go' })
+    for await (const event of run) if (event.type === 'agent.setup_started') slow.open()
+    expect(await run.result()).toMatchObject({ landing: { state: 'landed' } })
+    expect(tree(cwd)).toEqual({ 'a.txt': 'one\n', 'root.txt': 'by the root\n' })
+  })
+})
+
 describe('a check', () => {
   it('of one that wrote nothing can change nothing, in the folder or in the tree of its parent', async () => {
     const check = 'echo leaked > README.md; echo new > left.txt; true'
@@ -403,6 +429,47 @@ describe('files that git ignores', () => {
     expect(tree(cwd)).toEqual({ '.gitignore': '.env.local\nout/\n', 'a.txt': 'one\n' })
     await retinue.discard(run.run_id)
     expect(leftOver(cwd)).toEqual([])
+  })
+})
+
+describe('what no commit can have', () => {
+  it('is a failure that says so, and stays in the worktree', async () => {
+    const nested = 'git init -q tool && echo work > tool/work.txt'
+    const { retinue } = await family(
+      {
+        root: [{ calls: [spawn('one', ['**'])] }, AWAIT, { text: 'done' }],
+        a1: [{ calls: [{ run_command: { command: nested } }] }, { text: 'made a tool' }],
+      },
+      { settings: AUTO },
+    )
+    const run = retinue.run({ task: 'go' })
+    const { kept_work, files_changed } = await run.result()
+    const [closed] = dataOf(await retinue.events(run.run_id), 'agent.subagent_closed')
+    expect(closed?.result).toMatchObject({ outcome: 'policy_violation', reason: expect.stringContaining('tool/') })
+    expect(kept_work).toEqual([{ agent_id: 'a1', outcome: 'policy_violation', ...closed?.result.receipt?.kept }])
+    expect(files_changed).toEqual([])
+    const still = async () => {
+      const [kept] = await retinue.worktrees()
+      return readFileSync(join(kept?.path as string, 'tool/work.txt'), 'utf8')
+    }
+    expect(await still()).toBe('work\n')
+    await retinue.gc()
+    expect(await still()).toBe('work\n')
+  })
+
+  it('is no pipe that git would wait for: it goes, and the rest is merged', async () => {
+    const { retinue, cwd } = await family(
+      {
+        root: [{ calls: [spawn('one', ['**'])] }, AWAIT, { text: 'done' }],
+        a1: [
+          { calls: [{ run_command: { command: 'mkdir c && mkfifo c/.gitignore && echo x > c/x.txt' } }] },
+          { text: 'done' },
+        ],
+      },
+      { settings: AUTO },
+    )
+    await retinue.run({ task: 'go' }).result()
+    expect(tree(cwd)).toEqual({ 'c/x.txt': 'x\n' })
   })
 })
 

@@ -85,6 +85,7 @@ describe('seed 004, E3: spawn', () => {
       duration_ms: expect.any(Number),
       files_read: ['src/auth.ts'],
       files_changed: [],
+      receipt: null,
       adjustments: [
         {
           field: 'permissions.allowed_tools',

@@ -157,6 +157,8 @@ export function treesIn(cwd: string): string[] {
 
 /** What there may be in a folder's .retinue when no run is at work, besides worktrees that are kept. */
 const LASTING = [
+  // The folder, with nobody in it.
+  /^git\/owners$/,
   /^(?:\.gitignore|calls\.jsonl|retinue\.db.*|reports(?:\/.*)?|worktrees|git)$/,
   /^git\/(?:HEAD|config|format|worktrees|info|info\/exclude|refs|objects|objects\/(?:info|pack)|objects\/info\/alternates)$/,
   /^git\/objects\/(?:[0-9a-f]{2}(?:\/[0-9a-f]{38})?|pack\/pack-[0-9a-f]+\.[a-z]+)$/,

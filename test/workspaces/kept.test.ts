@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest'
 import type { Landing } from '../../src/domain/index.js'
 import { createHost, type Trees, type WorkTree } from '../../src/host/index.js'
 import { createKept, type KeptParts } from '../../src/workspaces/kept.js'
+import type { KnownAgent } from '../../src/workspaces/kept-work.js'
 import { tree as filesOf, git, makeProject } from '../support/project.js'
+import { receiptOf, resultOf } from '../support/tree-events.js'
 
 const RUN = 'r1'
 const DAY = 24 * 3_600_000
@@ -26,6 +28,7 @@ async function folder(options: { git?: boolean; below?: string; files?: Record<s
     landing: null as Landing | null,
     base: null as string | null,
     changed_at: 0,
+    agents: new Map<string, KnownAgent>(),
   }
   const parts: KeptParts = {
     trees,
@@ -34,10 +37,12 @@ async function folder(options: { git?: boolean; below?: string; files?: Record<s
     landingOf: async () => known.landing,
     baseOf: async () => known.base,
     changedAt: async (run_id) => (run_id === RUN ? known.changed_at : null),
+    isAlive: (owner) => host.identity.isAlive(owner),
+    agentOf: async (_, agent_id) => known.agents.get(agent_id) ?? null,
     now: () => 40 * DAY,
     titleOf: async () => 'Mend the roof',
   }
-  return { cwd, top, trees, known, kept: createKept(parts), parts }
+  return { cwd, top, host, trees, known, kept: createKept(parts), parts }
 }
 type Folder = Awaited<ReturnType<typeof folder>>
 
@@ -143,9 +148,9 @@ describe('the worktrees that there are', () => {
     await addTree(at.trees, 'a22', a2.commit, { 'c.md': 'c\n' })
     expect((await states(at)).slice(0, 4)).toEqual([
       ['a1', 'left_over', "all of it is in the run's result"],
-      ['a2', 'kept', 'its work was not merged'],
+      ['a2', 'kept', 'its work was not merged. Bring it in: retinue apply r1 a2'],
       ['a2.1', 'left_over', `all of it is on retinue/${RUN}/a2`],
-      ['a22', 'kept', 'its work was not merged'],
+      ['a22', 'kept', 'its work was not merged. Bring it in: retinue apply r1 a22'],
     ])
     const { removed, kept } = await made(at.kept.gc())
     expect(removed.map(({ agent_id }) => agent_id)).toEqual(['a1', 'a2.1'])
@@ -164,7 +169,7 @@ describe('the worktrees that there are', () => {
     const a1 = await addTree(at.trees, 'a1', base, { 'a.md': 'conflict\n', 'b.log': 'seen\n' })
     const why = 'it has files that git ignores: a.log, dist/'
     const expected = [
-      ['a1', 'kept', 'its work was not merged; it has files that git ignores: b.log'],
+      ['a1', 'kept', 'its work was not merged. Bring it in: retinue apply r1 a1; it has files that git ignores: b.log'],
       ['root', 'kept', why],
     ]
     expect(await states(at)).toEqual(expected)
@@ -245,7 +250,7 @@ describe('apply', () => {
     await keptRun(at, { 'a.md': 'ONE\n', 'b.md': 'B\n' })
     writeFileSync(join(at.cwd, 'a.md'), 'mine\n')
     expect(await messageOf(at.kept.apply(RUN))).toBe(
-      'in_the_way: Run r1 was not applied, and your files are as they were: you and the run have changed the same places: a.md. Commit your own changes and merge with git: git merge retinue/r1/integration',
+      'in_the_way: Run r1 was not applied, and your files are as they were: you and the run have changed the same places: a.md. Commit your own changes and merge with git: git merge retinue/r1/integration. That branch also has, as a commit, what was uncommitted or untracked in the folder when the run began',
     )
     expect(filesOf(at.cwd)).toEqual({ 'a.md': 'mine\n', 'b.md': 'b\n' })
     expect(branches(at.cwd)).toBe('retinue/r1/integration')
@@ -366,8 +371,148 @@ describe('apply', () => {
     expect(await messageOf(at.kept.apply(RUN))).toBe(
       'nothing: Run r1 has no result: the disk is full. See what there is with: retinue worktrees',
     )
+    for (const state of ['landed', 'kept'] as const) {
+      at.known.landing = { state, base, commit, files: [], ...rest, reason: null }
+      expect(await messageOf(at.kept.apply(RUN))).toBe('nothing: Run r1 changed nothing, there is nothing to apply')
+    }
     at.known.status = 'interrupted'
     expect(await messageOf(at.kept.apply(RUN))).toMatch(/^not_closed: Run r1 was interrupted, .*retinue resume r1/)
+  })
+})
+
+/** A sub-agent whose work was not merged, of a run whose own result is in the folder. */
+async function keptAgent(at: Folder, files: Record<string, string>) {
+  const { base } = await keptRun(at, { 'b.md': 'of the run\n' }, 'landed')
+  const { tree, commit } = await addTree(at.trees, 'a1', base, files)
+  await made(at.trees.publish(RUN, 'a1'))
+  const receipt = receiptOf({
+    base,
+    files: Object.keys(files).map((path) => ({ path, kind: 'modified' })),
+    kept: { branch: `retinue/${RUN}/a1`, path: '.retinue/worktrees/r1/a1' },
+  })
+  at.known.agents.set('a1', { title: 'Mend the gutter', result: resultOf({ outcome: 'gate_failed', receipt }) })
+  return { base, tree, commit, receipt }
+}
+
+describe('the kept work of one sub-agent', () => {
+  it.each([{ git: true }, { git: false }])('is shown and applied, and its branch goes: %o', async (options) => {
+    const at = await folder(options)
+    const { tree } = await keptAgent(at, { 'a.md': 'one\ntwo\nTHREE\n' })
+    writeFileSync(join(at.cwd, 'a.md'), 'ONE\ntwo\nthree\n')
+    const { text } = await made(at.kept.diff(RUN, { agent_id: 'a1' }))
+    expect(text).toContain('+THREE')
+    expect(text).not.toContain('b.md')
+    expect((await made(at.kept.diff(RUN, { agent_id: 'a1', stat: true }))).text).toContain('1 file changed')
+    expect(await made(at.kept.apply(RUN, { agent_id: 'a1' }))).toEqual({ ok: true, paths: ['a.md'], commit: null })
+    expect(filesOf(at.cwd)).toEqual({ 'a.md': 'ONE\ntwo\nTHREE\n', 'b.md': 'b\n' })
+    expect(existsSync(tree.top)).toBe(false)
+    expect((await states(at)).map(([id]) => id)).toEqual(['root'])
+    const gone = 'nothing: The work of a1 of run r1 is not kept any more: it was applied or discarded before'
+    expect(await messageOf(at.kept.apply(RUN, { agent_id: 'a1' }))).toBe(gone)
+    expect(await messageOf(at.kept.diff(RUN, { agent_id: 'a1' }))).toBe(gone)
+  })
+
+  it('is committed under its own title', async () => {
+    const at = await folder()
+    await keptAgent(at, { 'a.md': 'ONE\n' })
+    const { commit } = await made(at.kept.apply(RUN, { agent_id: 'a1', commit: true }))
+    expect(git(at.cwd, 'show', '--format=%H %s', '--name-only', 'HEAD').trim()).toBe(
+      `${commit} Mend the gutter\n\na.md`,
+    )
+    expect(branches(at.cwd)).toBe('')
+  })
+
+  it('stays with its worktree where that has more than was applied', async () => {
+    const at = await folder()
+    const { tree } = await keptAgent(at, { 'a.md': 'ONE\n' })
+    write(tree, { 'new.md': 'not committed\n' })
+    await made(at.kept.apply(RUN, { agent_id: 'a1' }))
+    expect(readFileSync(join(tree.root, 'new.md'), 'utf8')).toBe('not committed\n')
+  })
+
+  it('is not applied where the person has changed the same lines', async () => {
+    const at = await folder()
+    await keptAgent(at, { 'a.md': 'ONE\n' })
+    writeFileSync(join(at.cwd, 'a.md'), 'mine\n')
+    expect(await messageOf(at.kept.apply(RUN, { agent_id: 'a1' }))).toMatch(
+      /^in_the_way: a1 of run r1 was not applied, .* you and a1 have changed the same places: a\.md\. .*git merge retinue\/r1\/a1\. That branch also has/,
+    )
+    expect(filesOf(at.cwd)).toMatchObject({ 'a.md': 'mine\n' })
+  })
+
+  it('is not there where it was merged, or where there never was any, and that is said', async () => {
+    const at = await folder()
+    const { receipt } = await keptAgent(at, { 'a.md': 'ONE\n' })
+    const said = async (result: KnownAgent['result']) => {
+      at.known.agents.set('a1', { title: 'Mend the gutter', result })
+      const applied = await messageOf(at.kept.apply(RUN, { agent_id: 'a1' }))
+      expect(await messageOf(at.kept.diff(RUN, { agent_id: 'a1' }))).toBe(applied)
+      return applied
+    }
+    const merged = { commit: 'c', kind: 'merge' } as const
+    expect(await said(resultOf({ receipt: { ...receipt, merged } }))).toMatch(
+      /^nothing: What a1 of run r1 wrote was merged/,
+    )
+    expect(await said(resultOf({ receipt: { ...receipt, files: [] } }))).toMatch(/^nothing: a1 .* changed nothing/)
+    expect(await said(resultOf({ receipt: { ...receipt, kept: null } }))).toBe(
+      'nothing: Nothing of a1 of run r1 was kept',
+    )
+    expect(await said(resultOf())).toMatch(/^nothing: a1 of run r1 had no tree of its own/)
+    expect(await said(null)).toMatch(/^not_closed: a1 of run r1 is not closed/)
+    expect(await messageOf(at.kept.apply(RUN, { agent_id: 'a9' }))).toMatch(/^unknown: Run r1 has no agent "a9"/)
+    expect(filesOf(at.cwd)).toMatchObject({ 'a.md': 'one\ntwo\nthree\n' })
+  })
+
+  it('is not applied while its run is not closed', async () => {
+    const at = await folder()
+    await keptAgent(at, { 'a.md': 'ONE\n' })
+    at.known.status = 'running'
+    expect(await messageOf(at.kept.apply(RUN, { agent_id: 'a1' }))).toMatch(/^not_closed: Run r1 is at work/)
+  })
+})
+
+describe('the trees of a run that this store does not know', () => {
+  async function foreign(owner: (mine: string) => string) {
+    const at = await folder()
+    const { tree } = await keptRun(at, { 'a.md': 'ONE\n' })
+    at.known.status = null
+    await made(at.trees.own(RUN, owner(at.host.identity.owner)))
+    return { at, tree }
+  }
+
+  it('are in use while the process that works in them is alive: nothing removes them', async () => {
+    const { at, tree } = await foreign((mine) => mine)
+    const why = expect.stringMatching(/^process \d+ on .* works on its run; .*--store/)
+    expect(await states(at)).toEqual([['root', 'in_use', why]])
+    expect(await messageOf(at.kept.discard(RUN))).toMatch(/^not_closed: Run r1 cannot be discarded: process \d+ on /)
+    expect(await made(at.kept.gc())).toMatchObject({ removed: [], kept: [{ state: 'in_use' }] })
+    expect(existsSync(tree.top)).toBe(true)
+    await made(at.trees.own(RUN, null))
+    expect(await states(at)).toMatchObject([['root', 'kept', expect.stringContaining('retinue discard r1')]])
+    await made(at.kept.discard(RUN))
+    expect(existsSync(tree.top)).toBe(false)
+  })
+
+  it('are kept when that process is gone, and can be discarded with the name of it', async () => {
+    const { at, tree } = await foreign((mine) => mine.replace(/\d+$/, '1'))
+    expect(await states(at)).toMatchObject([['root', 'kept', expect.stringContaining('retinue discard r1')]])
+    await made(at.kept.discard(RUN))
+    expect(existsSync(tree.top)).toBe(false)
+    expect(existsSync(join(at.cwd, '.retinue/git/owners/r1'))).toBe(false)
+  })
+
+  it('are kept with a warning where nobody can tell from here', async () => {
+    const { at } = await foreign(() => 'elsewhere:boot:12:34')
+    const why = expect.stringContaining('process 12 on elsewhere may be at work on it')
+    expect(await states(at)).toEqual([['root', 'kept', why]])
+  })
+
+  it('say nothing about a run that the store knows to be closed, though its process lives on', async () => {
+    const { at } = await foreign((mine) => mine)
+    at.known.status = 'closed'
+    expect(await states(at)).toMatchObject([['root', 'kept', expect.stringContaining('retinue apply r1')]])
+    await made(at.kept.apply(RUN))
+    expect(filesOf(at.cwd)).toMatchObject({ 'a.md': 'ONE\n' })
   })
 })
 

@@ -6,7 +6,7 @@ import { createScriptedModel, modelsOf } from '../../src/testing/index.js'
 import { createTurns, type Order } from '../support/merge-turns.js'
 import { git, makeProject, tree, type WhenFinished } from '../support/project.js'
 
-const RUNS = process.env.RETINUE_FULL === '1' ? 200 : 20
+const RUNS = process.env.RETINUE_FULL === '1' ? 200 : 5
 
 const STUCK_MS = 60_000
 

@@ -4,12 +4,16 @@ import { type Paint, paintFor, printable } from '../style.js'
 
 type DiffOptions = StoreOptions & { stat?: boolean; json?: boolean }
 
-/** What a run changed in the tree of its own. Without a terminal it is as git takes it: `retinue diff <run> | git apply`. */
-export async function diff(id: string, options: DiffOptions): Promise<number> {
+/**
+ * What a run changed in the tree of its own, or what one of its sub-agents has kept. Without a terminal it is as git
+ * takes it: `retinue diff <run> | git apply`.
+ */
+export async function diff(id: string, agent_id: string | undefined, options: DiffOptions): Promise<number> {
   return withRetinue(options, async (retinue) => {
     const { run_id } = await retinue.find(id)
-    const text = await retinue.diff(run_id, { stat: options.stat === true })
-    if (options.json) process.stdout.write(`${JSON.stringify({ run_id, diff: text })}\n`)
+    const whose = agent_id === undefined ? {} : { agent_id }
+    const text = await retinue.diff(run_id, { ...whose, stat: options.stat === true })
+    if (options.json) process.stdout.write(`${JSON.stringify({ run_id, ...whose, diff: text })}\n`)
     else if (text.trim() === '') process.stderr.write(`Run ${run_id} changed nothing.\n`)
     else process.stdout.write(process.stdout.isTTY ? coloured(text, paintFor(process.stdout, process.env)) : text)
     return EXIT.ok

@@ -10,7 +10,9 @@ export async function discard(id: string, options: DiscardOptions): Promise<numb
   return withRetinue(options, async (retinue) => {
     const { run_id, closed } = await runOf(retinue, id)
     const going = closed ? (await retinue.worktrees()).filter((tree) => tree.run_id === run_id) : []
-    if (going.length > 0 && options.yes !== true && !(await isWanted(run_id, going))) return EXIT.interrupted
+    // What is in use is refused anyway, so that nobody is asked about it.
+    const asks = going.length > 0 && !going.some(({ state }) => state === 'in_use')
+    if (asks && options.yes !== true && !(await isWanted(run_id, going))) return EXIT.interrupted
     const removed = await retinue.discard(run_id)
     if (options.json) process.stdout.write(`${JSON.stringify({ run_id, removed })}\n`)
     else if (removed.length === 0) process.stdout.write(`Nothing of run ${run_id} is kept.\n`)

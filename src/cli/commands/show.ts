@@ -1,4 +1,4 @@
-import type { Landing, Retinue, RunSummary, StoredEvent } from '../../index.js'
+import { keptWorkInWords, type Landing, type Retinue, type RunSummary, type StoredEvent } from '../../index.js'
 import { EXIT } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { agentHead, agentTail } from '../show/agent.js'
@@ -8,7 +8,7 @@ import { contracts, runHead } from '../show/run.js'
 import { timeline } from '../show/timeline.js'
 import { treeLines } from '../show/tree.js'
 import { unknownAgent } from '../show/unknown.js'
-import { type Paint, paintFor, printable } from '../style.js'
+import { line, type Paint, paintFor, printable } from '../style.js'
 
 type ShowOptions = StoreOptions & { full?: boolean; json?: boolean; report?: boolean }
 
@@ -46,11 +46,12 @@ async function showRun(
   runHead(run, paint).forEach(write)
   const landing = landingOf(events)
   if (landing) landingLines(landing, run.run_id, await remains(retinue, run.run_id, landing)).forEach(write)
+  for (const text of await keptLines(retinue, run)) write(text)
   const tree = treeLines(events, { now: Date.now(), interrupted: run.status === 'interrupted' }, paint)
   if (tree.length > 0) ['', ...tree, ''].forEach(write)
   contracts(run.run_id, await retinue.agents(run.run_id), paint).forEach(write)
   write('')
-  for (const line of timeline(events, run.created_at, paint, full)) write(line)
+  for (const text of timeline(events, run.created_at, paint, full)) write(text)
   if (run.text) write(`\n${printable(run.text)}`)
 }
 
@@ -63,9 +64,19 @@ async function remains(retinue: Retinue, run_id: string, { state, left_out = [] 
   return { branch: tree?.has_branch === true, folder: tree !== undefined && tree.path !== null }
 }
 
+/** Work of sub-agents that is still in their own trees alone. */
+async function keptLines(retinue: Retinue, { run_id }: RunSummary): Promise<string[]> {
+  const result = await retinue.result(run_id)
+  if (!result?.kept_work) return []
+  const trees = await retinue.worktrees().catch(() => null)
+  const isThere = (id: string) => trees?.some((one) => one.run_id === run_id && one.agent_id === id && one.has_branch)
+  const kept_work = result.kept_work.filter(({ agent_id }) => trees === null || isThere(agent_id))
+  return keptWorkInWords({ ...result, kept_work }, run_id).map((text) => line(text))
+}
+
 function showAgent(run: RunSummary, dossier: Dossier, paint: Paint, full: boolean): void {
   agentHead(dossier, run, paint).forEach(write)
-  for (const line of timeline(dossier.events, run.created_at, paint, full)) write(line)
+  for (const text of timeline(dossier.events, run.created_at, paint, full)) write(text)
   const tail = agentTail(dossier, run.run_id, paint)
   if (tail.length > 0) ['', ...tail].forEach(write)
 }
@@ -84,6 +95,6 @@ function writeReport(dossier: Dossier | null, whose: string, json: boolean): num
   return EXIT.ok
 }
 
-function write(line: string): void {
-  process.stdout.write(`${line}\n`)
+function write(text: string): void {
+  process.stdout.write(`${text}\n`)
 }

@@ -9,6 +9,7 @@ export async function worktrees(options: ListOptions): Promise<number> {
   return withRetinue(options, async (retinue) => {
     const trees = await retinue.worktrees()
     if (options.json) {
+      if (trees.length === 0) process.stdout.write('[]\n')
       for (const tree of trees) process.stdout.write(`${JSON.stringify(tree)}\n`)
       return EXIT.ok
     }

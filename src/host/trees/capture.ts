@@ -5,6 +5,7 @@ import type { Capture, TreeResult } from '../host.js'
 import { fault } from '../paths.js'
 import { commitTree } from './commit-tree.js'
 import { markFiltered } from './filtered.js'
+import { pipesIn } from './pipes.js'
 import { asTreeFault, type Person, type Private } from './private.js'
 import { hidden } from './refs.js'
 import { stageAll } from './stage.js'
@@ -42,6 +43,8 @@ export async function captureFolder(own: Private): Promise<TreeResult<Capture & 
   if (!known.ok) return known
   const { head } = known
   const { filters } = configured
+  const [pipe] = await pipesIn(own.top)
+  if (pipe !== undefined) return fault('failed', `${pipe} is no file, and git would wait for it for ever: remove it`)
   const index = join(own.home, `capture-${randomUUID()}.index`)
   const git = own.git({ work_tree: own.top, index })
   try {

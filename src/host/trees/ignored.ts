@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { TreeResult } from '../host.js'
 import { errno, fault } from '../paths.js'
 import { linksOf } from './include.js'
+import { removePipes } from './pipes.js'
 import { adminOf, asTreeFault, MAX_LIST, type Private, topOf } from './private.js'
 import { READY } from './worktree.js'
 
@@ -19,6 +20,7 @@ export async function ignoredIn(own: Private, run_id: string, name: string): Pro
   // Nobody has worked in one that was not finished.
   const known = await readdir(admin).catch(() => null)
   if (known !== null && !known.includes(READY)) return { ok: true, paths: [] }
+  await removePipes(top)
   const status = await own
     .git({ git_dir: admin, work_tree: top })
     .run(

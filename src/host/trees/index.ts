@@ -7,6 +7,7 @@ import { ignoredIn } from './ignored.js'
 import { land } from './land.js'
 import { isCommitted, list } from './list.js'
 import { merge } from './merge.js'
+import { own as ownRun } from './owner.js'
 import { type Machine, openPrivate, type Private } from './private.js'
 import { publish } from './publish.js'
 import { forget, recall, remember } from './remember.js'
@@ -53,6 +54,7 @@ function treesOf(own: Private): Trees {
     remember: (run_id, ends) => remember(own, run_id, ends),
     recall: (run_id) => recall(own, run_id),
     forget: (run_id) => forget(own, run_id),
+    own: (run_id, owner) => ownRun(own, run_id, owner),
     list: () => list(own),
     isCommitted: (run_id, name) => isCommitted(own, run_id, name),
     ignoredIn: (run_id, name) => ignoredIn(own, run_id, name),

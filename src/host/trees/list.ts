@@ -2,6 +2,8 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ListedTree, TreeResult } from '../host.js'
 import { SUBMODULE } from '../modes.js'
+import { ownerOf } from './owner.js'
+import { removePipes } from './pipes.js'
 import { adminOf, asTreeFault, branchOf, MAX_LIST, type Private, refOf, topOf } from './private.js'
 import { commitOf } from './refs.js'
 import { READY } from './worktree.js'
@@ -12,7 +14,7 @@ export async function list(own: Private): Promise<TreeResult<{ trees: ListedTree
   const format = '--format=%(objectname) %(refname)'
   const run = await own.git().run(['for-each-ref', format, BRANCHES], { max_output: MAX_LIST })
   if (!run.ok) return asTreeFault(run)
-  const trees = new Map<string, ListedTree>()
+  const trees = new Map<string, Omit<ListedTree, 'owner'>>()
   for (const line of run.stdout.split('\n').filter(Boolean)) {
     const [commit = '', ref = ''] = line.split(' ')
     const [run_id = '', name = ''] = ref.slice(BRANCHES.length).split('/')
@@ -27,7 +29,9 @@ export async function list(own: Private): Promise<TreeResult<{ trees: ListedTree
     }
   }
   const sorted = [...trees.values()].sort((a, b) => compare(a.run_id, b.run_id) || compare(a.name, b.name))
-  return { ok: true, trees: sorted }
+  const runs = [...new Set(sorted.map(({ run_id }) => run_id))]
+  const owners = new Map(await Promise.all(runs.map(async (id) => [id, await ownerOf(own, id)] as const)))
+  return { ok: true, trees: sorted.map((tree) => ({ ...tree, owner: owners.get(tree.run_id) ?? null })) }
 }
 
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
@@ -53,6 +57,7 @@ export async function isCommitted(
   const ref = await commitOf(own.git(), refOf(run_id, name))
   if (!ref.ok) return ref
   if (ref.commit === null) return { ok: true, committed: false }
+  await removePipes(top)
   const git = own.git({ git_dir: adminOf(own, run_id, name), work_tree: top })
   const status = await git.run(
     ['status', '--porcelain', '-z', '--untracked-files=normal', '--ignore-submodules=all', '--no-renames'],

@@ -66,7 +66,7 @@ export const OWN_ENVIRONMENT = {
 }
 
 /** A checkout of 50,000 files on a slow disk takes a minute. */
-export const TIMEOUT_MS = 600_000
+const TIMEOUT_MS = 600_000
 /** Lists of all files of a large repository are wanted whole. */
 export const MAX_LIST = 512 * 1024 * 1024
 

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import type { TreeResult, Trees } from '../host.js'
 import { fault } from '../paths.js'
 import { foldersIn, list } from './list.js'
+import { ownersBesides, own as ownRun } from './owner.js'
 import { adminOf, asTreeFault, MAX_LIST, type Private, refOf, topOf } from './private.js'
 import { pruneObjects } from './prune.js'
 import { commitOf, isCheckedOut, isWithin, unlock } from './refs.js'
@@ -51,6 +52,8 @@ export async function removeRun(own: Private, run_id: string): Promise<TreeResul
     const removed = await remove(own, run_id, tree.name)
     if (!removed.ok) return removed
   }
+  const disowned = await ownRun(own, run_id, null)
+  if (!disowned.ok) return disowned
   // What is remembered can be shown for as long as the person has what it was built upon.
   return unpin(own, run_id)
 }
@@ -92,6 +95,7 @@ async function removeForgotten(own: Private): Promise<void> {
     ...(await namesIn(join(own.home, 'objects/pack'), /^tmp_/)),
     ...(await halfMadeObjects(own)),
     ...(await namesIn(beside, /^git-new-/)),
+    ...(await ownersBesides(own, new Set(listed.trees.map(({ run_id }) => run_id)))),
   ]
   for (const path of [...admins.filter((admin) => !known.has(admin)), ...chance]) {
     const stats = await lstat(path).catch(() => null)

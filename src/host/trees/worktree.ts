@@ -8,6 +8,7 @@ import { createRepository } from '../repository.js'
 import { commitTree } from './commit-tree.js'
 import { include, linksOf } from './include.js'
 import { missing } from './merge.js'
+import { removePipes } from './pipes.js'
 import {
   adminOf,
   asTreeFault,
@@ -101,6 +102,7 @@ async function describe(own: Private, run_id: string, name: string): Promise<Wor
       const before = await headOf(own, run_id, name)
       if (!before.ok) return before
       const head = before.commit
+      await removePipes(top)
       const [known, staged] = await Promise.all([treeOf(own, head), stageAll(git, top)])
       if (!known.ok) return known
       if (!staged.ok) return staged
@@ -126,6 +128,7 @@ async function describe(own: Private, run_id: string, name: string): Promise<Wor
       }
       const stdin = [...given.keys()].map((path) => `${path}\0`).join('')
       if (stdin === '') return { ok: true, paths: [] }
+      await removePipes(top)
       const asked = await git.run(['check-ignore', '-z', '--stdin'], { stdin, answers: [1], max_output: MAX_LIST })
       if (!asked.ok) return asTreeFault(asked)
       const ignored = asked.stdout.split('\0').filter(Boolean)
@@ -133,6 +136,7 @@ async function describe(own: Private, run_id: string, name: string): Promise<Wor
     },
 
     async reset(commit, { is_clean = false } = {}) {
+      if (!is_clean) await removePipes(top)
       const filled = await checkOut(own, { admin, top }, commit)
       if (!filled.ok || is_clean) return filled
       // Twice forced: repositories that the agent made are removed as well. Nothing is run in them.

@@ -35,8 +35,8 @@ it('lists worktrees and branches of all runs', async () => {
   expect(await list(own)).toEqual({
     ok: true,
     trees: [
-      { run_id: 'r1', name: 'a2.1', branch: 'retinue/r1/a2.1', path: one.tree.top, commit: one.to },
-      { run_id: 'r2', name: 'integration', branch: 'retinue/r2/integration', path: null, commit: two.to },
+      { run_id: 'r1', name: 'a2.1', branch: 'retinue/r1/a2.1', path: one.tree.top, commit: one.to, owner: null },
+      { run_id: 'r2', name: 'integration', branch: 'retinue/r2/integration', path: null, commit: two.to, owner: null },
     ],
   })
   await good(remove(own, 'r1', 'a2.1', { keep_tree: true }))
