@@ -176,7 +176,7 @@ async function sandbox(): Promise<void> {
 
 async function workspaces(): Promise<void> {
   const shape = { children: 20, folders: 400, files_a_folder: 50, files_a_child: 3 }
-  const { hand, ours, ratio } = await workspaceTimes(join(folder, 'workspaces'), shape, 4)
+  const { hand, ours, ratio } = await workspaceTimes(join(folder, 'workspaces'), shape, 2)
   const { children, folders, files_a_folder } = shape
   const seconds = (ms: number) => (ms / 1000).toFixed(1)
   row(

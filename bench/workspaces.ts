@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -32,9 +33,11 @@ export async function workspaceTimes(folder: string, shape: Shape, rounds: numbe
     async () => ours.push(await checked('ours', () => throughTheDoor(cwd, shape), { cwd, folder, shape })),
   ]
   for (let round = 0; round < rounds; round++) {
-    // What the one leaves for the disk to do falls on the other, so they take turns in that too.
+    // And they take turns in being first.
     for (const way of round % 2 === 0 ? ways : [...ways].reverse()) {
       await restore(cwd)
+      // What the one has left for the disk to do is none of the other's.
+      execFileSync('sync')
       await way()
     }
     const [one, other] = [hand[round] as Times, ours[round] as Times]

@@ -30,3 +30,15 @@ export const WORKSPACE_DEFAULTS: WorkspaceSettings = {
   repair: false,
   land: 'changes',
 }
+
+/**
+ * The folders that globs name before their first wildcard, as far as they are owned as a whole. A command can only make
+ * files in a folder that is there.
+ */
+export function ownedFolders(owns: readonly string[]): string[] {
+  return owns.flatMap((glob) => {
+    const folder =
+      /^(?:\.\/)?((?:[^*?{}/]+\/)+)\*\*(?:\/\*)?$/.exec(glob)?.[1] ?? /^(?:\.\/)?((?:[^*?{}/]+\/)+)$/.exec(glob)?.[1]
+    return folder === undefined ? [] : [folder.slice(0, -1)]
+  })
+}

@@ -352,12 +352,13 @@ export interface Trees {
   /**
    * Makes the worktree of an agent at a commit, with its branch. Whatever is at its place is removed first. `usual`:
    * false where somebody makes `node_modules` and the like in it, so that they are not linked unless they are named.
+   * `folders`: below the agent's root, made where they are missing.
    */
   add(
     run_id: string,
     name: string,
     commit: string,
-    options?: { usual?: boolean },
+    options?: { usual?: boolean; folders?: readonly string[] },
   ): Promise<TreeResult<{ tree: WorkTree; included: Included[]; notes: string[] }>>
   /** One that was made earlier, perhaps by a process that is gone. `missing` where its folder or branch is. */
   open(run_id: string, name: string): Promise<TreeResult<{ tree: WorkTree }>>

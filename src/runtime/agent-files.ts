@@ -130,7 +130,9 @@ export class AgentFiles {
         )
       : null
     if (admitted && !admitted.ok) return admitted
-    const made = admitted ? await trees.add(this.#owner, admitted.base) : await trees.addRoot()
+    const made = admitted
+      ? await trees.add(this.#owner, admitted.base, recorder.memory.contract.workspace.owns)
+      : await trees.addRoot()
     if (!made.ok) return made
     const { tree, created } = made
     const fault = await this.side.setUp(tree, created.base)

@@ -1,5 +1,13 @@
 import { join } from 'node:path'
-import type { Contract, EventData, FileChange, Land, Landing, Receipt } from '../domain/index.js'
+import {
+  type Contract,
+  type EventData,
+  type FileChange,
+  type Land,
+  type Landing,
+  ownedFolders,
+  type Receipt,
+} from '../domain/index.js'
 import type {
   CommitCheck,
   CommitNote,
@@ -84,9 +92,10 @@ export class RunTrees {
     return this.#add(opened.trees, ROOT, captured.commit, captured.notes)
   }
 
-  async add(owner: TreeOwner, base: string): Promise<TreeResult<MadeTree>> {
+  /** `owns`: what it may write. */
+  async add(owner: TreeOwner, base: string, owns: readonly string[]): Promise<TreeResult<MadeTree>> {
     const opened = await this.#open()
-    return opened.ok ? this.#add(opened.trees, owner, base, []) : opened
+    return opened.ok ? this.#add(opened.trees, owner, base, [], ownedFolders(owns)) : opened
   }
 
   /** One that an event says was made, perhaps by a process that is gone. */
@@ -320,8 +329,14 @@ export class RunTrees {
     return this.#trees
   }
 
-  async #add(trees: Trees, owner: TreeOwner, base: string, notes: string[]): Promise<TreeResult<MadeTree>> {
-    const made = await trees.add(this.parts.run_id, nameOf(owner), base, { usual: !this.parts.has_setup })
+  async #add(
+    trees: Trees,
+    owner: TreeOwner,
+    base: string,
+    notes: string[],
+    folders: readonly string[] = [],
+  ): Promise<TreeResult<MadeTree>> {
+    const made = await trees.add(this.parts.run_id, nameOf(owner), base, { usual: !this.parts.has_setup, folders })
     if (!made.ok) return made
     const created = {
       branch: made.tree.branch,

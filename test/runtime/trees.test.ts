@@ -334,6 +334,20 @@ describe('a merge conflict', () => {
   })
 })
 
+describe('a folder that is owned and not there', () => {
+  it('is made, so that commands can write in it', async () => {
+    const { retinue, cwd } = await family(
+      {
+        root: [{ calls: [spawn('one', ['out/deep/**'])] }, AWAIT, { text: 'done' }],
+        a1: [{ calls: [{ run_command: { command: 'echo new > out/deep/new.txt' } }] }, { text: 'done' }],
+      },
+      { settings: AUTO },
+    )
+    await retinue.run({ task: 'go' }).result()
+    expect(tree(cwd)).toEqual({ 'out/deep/new.txt': 'new\n' })
+  })
+})
+
 describe('a call that has to wait', () => {
   it('is made in the files that the agent has by then', async () => {
     const slow = gate()

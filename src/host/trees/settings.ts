@@ -21,6 +21,9 @@ const OWN: Record<string, string> = {
   'core.splitindex': 'false',
   'core.logallrefupdates': 'false',
   'core.safecrlf': 'false',
+  // The log says that work was merged, and its tree goes: it must not be the power that decides whether it is there.
+  'core.fsync': 'committed,reference',
+  'core.fsyncmethod': 'batch',
   'gc.auto': '0',
   'index.sparse': 'false',
 }

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, posix, resolve } from 'node:path'
+import { holdFor } from '../held.js'
 import type { Included, TreeResult, WorkTree } from '../host.js'
 import { SUBMODULE } from '../modes.js'
 import { fault, relativeTo } from '../paths.js'
@@ -8,6 +9,7 @@ import { createRepository } from '../repository.js'
 import { commitTree } from './commit-tree.js'
 import { include, linksOf } from './include.js'
 import { missing } from './merge.js'
+import { holdFolder } from './on-disk.js'
 import { removePipes } from './pipes.js'
 import {
   adminOf,
@@ -34,7 +36,7 @@ export async function add(
   run_id: string,
   name: string,
   commit: string,
-  options: { usual?: boolean } = {},
+  options: { usual?: boolean; folders?: readonly string[] } = {},
 ): Promise<TreeResult<{ tree: WorkTree; included: Included[]; notes: string[] }>> {
   const admin = adminOf(own, run_id, name)
   const top = topOf(own, run_id, name)
@@ -58,6 +60,8 @@ export async function add(
     if (!filled.ok) return filled
     const included = await include(own, run_id, name, options)
     if (!included.ok) return included
+    const ground = { root: await realpath(top), hold: holdFor(process.platform) }
+    for (const folder of options.folders ?? []) holdFolder(ground, posix.join(own.prefix, folder), true)?.close()
     await writeFile(join(admin, READY), '')
     const tree = await describe(own, run_id, name)
     return { ok: true, tree, included: included.included, notes: included.notes }
