@@ -19,6 +19,9 @@ const PROFILES = `profiles:
   lead: { budget: { wall_ms: 600000 }, can_spawn_children: true }
 `
 
+/** All their commands look for one file, and none waits until it may write. This is the person's own configuration. */
+const SHARED = 'workspace: { isolation: shared }\n'
+
 /**
  * With three at work at once: a1 is at a model call, a2 and a4 in commands, a3 waits for a3.1, and a3.1 for its turn.
  * The commands end when there is a file `go`.
@@ -72,7 +75,12 @@ export type BusyTree = {
 
 export function busyTree(finished?: WhenFinished): BusyTree {
   const mark = newMark()
-  const files = { 's.yaml': script(mark), 'retinue.yaml': PROFILES }
+  const files = {
+    's.yaml': script(mark),
+    'retinue.yaml': PROFILES,
+    '.config-none/retinue/config.yaml': SHARED,
+    '.none/retinue/config.yaml': SHARED,
+  }
   const cwd = makeProject(files, finished ? { finished } : {})
   const args = ['Do it', '--mode', 'auto', '--model', 'scripted/s.yaml', '--max-concurrent', '3']
   return { cwd, mark, args, left: () => running('sleep', mark) }
