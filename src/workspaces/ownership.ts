@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { type Contract, outsideOf } from '../domain/index.js'
+import { type Contract, isProtected, outsideOf } from '../domain/index.js'
 import type { TreeChange } from '../host/index.js'
 
 /** Why what a sub-agent changed is not its to change, or null. `changes` have paths as the agent writes them. */
@@ -28,7 +28,8 @@ function leadsOut({ path, link }: TreeChange): boolean {
   if (link === null) return false
   if (posix.isAbsolute(link)) return true
   const target = posix.normalize(posix.join(posix.dirname(path), link))
-  return target === '..' || target.startsWith('../')
+  // What belongs to git or Retinue is as little the workspace's as what is outside.
+  return target === '..' || target.startsWith('../') || isProtected(target)
 }
 
 const NAMED = 20

@@ -334,6 +334,26 @@ describe('a merge conflict', () => {
   })
 })
 
+describe('a link into what is git’s', () => {
+  it('does not get out of the worktree', async () => {
+    const { retinue, cwd } = await family(
+      {
+        root: [{ calls: [spawn('one', ['**'])] }, AWAIT, { text: 'done' }],
+        a1: [{ calls: [{ run_command: { command: 'mkdir src && ln -s ../.git src/g' } }] }, { text: 'done' }],
+      },
+      { settings: AUTO },
+    )
+    const run = retinue.run({ task: 'go' })
+    await run.result()
+    const [closed] = dataOf(await retinue.events(run.run_id), 'agent.subagent_closed')
+    expect(closed?.result).toMatchObject({
+      outcome: 'policy_violation',
+      reason: expect.stringContaining('src/g -> ../.git'),
+    })
+    expect(existsSync(join(cwd, 'src'))).toBe(false)
+  })
+})
+
 describe('a folder that is owned and not there', () => {
   it('is made, so that commands can write in it', async () => {
     const { retinue, cwd } = await family(
