@@ -5,6 +5,8 @@ export const ERROR_CODES = [
   'model',
   'auth',
   'not_found',
+  'denied',
+  'conflict',
   'held',
   'abandoned',
   'corrupt',

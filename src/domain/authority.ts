@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type CallPattern, callPatternSchema, isAmong, patternsFor } from './call-patterns.js'
 import type { CommandPart } from './commands.js'
 import { MAX_GLOB } from './glob-fault.js'
 import { matchesAny } from './globs.js'
@@ -35,11 +36,18 @@ export const authoritySchema = z.strictObject({
   read_paths: z.array(z.array(globSchema)).min(1),
   write_paths: z.array(z.array(globSchema)).min(1),
   rules: z.array(ruleLayerSchema).min(1),
+  /**
+   * Layers of calls that are let through: a tool that a layer names with patterns is had for what matches one of them
+   * and for nothing else; of tools that it does not name it says nothing. Absent: no such layer.
+   */
+  allowed_calls: z.array(z.array(callPatternSchema)).optional(),
   network: networkSchema,
   can_ask_person: z.boolean(),
   /** Where no person can be asked: the mode whose yes stands in for a person's. Absent: none. */
   unasked: modeSchema.optional(),
   can_spawn_children: z.boolean(),
+  /** Profiles and handles that its sub-agents must have one of. Absent: any, or none. */
+  allowed_profiles: z.array(z.string()).optional(),
   max_delegation_depth: z.int().min(0),
 })
 export type Authority = z.infer<typeof authoritySchema>
@@ -87,10 +95,16 @@ export function intersect(a: Authority, b: Authority): Authority {
     read_paths: distinct([...a.read_paths, ...b.read_paths]),
     write_paths: distinct([...a.write_paths, ...b.write_paths]),
     rules: distinct([...a.rules, ...b.rules]),
+    ...(a.allowed_calls || b.allowed_calls
+      ? { allowed_calls: distinct([...(a.allowed_calls ?? []), ...(b.allowed_calls ?? [])]) }
+      : {}),
     network: NETWORKS[Math.min(NETWORKS.indexOf(a.network), NETWORKS.indexOf(b.network))] as Network,
     can_ask_person: a.can_ask_person && b.can_ask_person,
     ...(a.unasked && b.unasked ? { unasked: narrowerMode(a.unasked, b.unasked) } : {}),
     can_spawn_children: a.can_spawn_children && b.can_spawn_children,
+    ...(a.allowed_profiles || b.allowed_profiles
+      ? { allowed_profiles: commonOf(a.allowed_profiles, b.allowed_profiles) }
+      : {}),
     max_delegation_depth: Math.min(a.max_delegation_depth, b.max_delegation_depth),
   }
 }
@@ -104,6 +118,8 @@ export function permits(authority: Authority, call: Call): Verdict {
   if (!authority.allowed_tools.includes(call.tool)) {
     return deny(`the contract does not allow ${call.tool}`, 'allowed_tools')
   }
+  const unlisted = (authority.allowed_calls ?? []).map((layer) => notListed(layer, call)).find((one) => one !== null)
+  if (unlisted) return unlisted
   if (call.effect === 'ask_person') {
     return authority.can_ask_person
       ? { decision: 'allow', reason: 'a person can be asked', rule: 'can_ask_person', by: 'contract' }
@@ -204,6 +220,17 @@ function strictestRule(layer: RuleLayer, subject: Subject, unclear?: string): Ve
   return verdicts.length === 0 ? null : verdicts.reduce(narrowerVerdict)
 }
 
+/** Why a layer of allowed calls does not let a call through, or null. Nothing rides along alone. */
+function notListed(layer: readonly CallPattern[], call: Call): Verdict | null {
+  const patterns = patternsFor(layer, call.tool)
+  if (patterns.length === 0) return null
+  const parts = subjects(call)
+  const listed = (subject: Subject) => isAmong(patterns, subject)
+  if (onlyRiders(call) ? parts.some(listed) : parts.every(listed)) return null
+  const why = call.unclear ? `, and the command cannot be checked (${call.unclear})` : ''
+  return deny(`the contract allows ${call.tool} only for ${patterns.join(', ')}${why}`, 'allowed_calls')
+}
+
 /** Whether rules a person granted later cover every part of a call that would otherwise ask. */
 export function covers(grants: readonly Rule[], call: Call): boolean {
   const covered = (subject: Subject) => grants.some((rule) => rule.decision === 'allow' && ruleMatches(rule, subject))
@@ -282,6 +309,11 @@ function deny(reason: string, rule: string): Verdict {
 
 function common(a: readonly string[], b: readonly string[]): string[] {
   return a.filter((name) => b.includes(name))
+}
+
+/** An absent list is everything. */
+function commonOf(a: readonly string[] | undefined, b: readonly string[] | undefined): string[] {
+  return a && b ? common(a, b) : [...(a ?? b ?? [])]
 }
 
 function distinct<T>(layers: T[]): T[] {

@@ -27,11 +27,14 @@ export class CorruptLogError extends Error {
   override name = 'CorruptLogError'
   constructor(
     readonly corruption: Corruption,
-    readonly where: { run_id: string; agent_id: string; seq: number },
+    /** In the log of a run, or, by its position alone, in the control log. */
+    readonly where: { run_id: string; agent_id: string; seq: number } | { position: number },
     detail: string,
   ) {
-    super(
-      `The log of run ${where.run_id} is corrupt at event ${where.seq} of agent ${where.agent_id} (${corruption}): ${detail}`,
-    )
+    const place =
+      'position' in where
+        ? `The control log is corrupt at event ${where.position}`
+        : `The log of run ${where.run_id} is corrupt at event ${where.seq} of agent ${where.agent_id}`
+    super(`${place} (${corruption}): ${detail}`)
   }
 }

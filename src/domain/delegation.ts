@@ -10,6 +10,7 @@ export type DelegationRequest = {
   task: string
   /** One line. Default: the first of the task. */
   title?: string
+  /** The name of a profile, or a handle of the agent registry. */
   profile?: string
   /** More that the sub-agent is told. */
   context?: string
@@ -20,6 +21,9 @@ export type DelegationRequest = {
   tools?: string[]
   mode?: Mode
   model?: string
+  /** Of those that it could have, the ones that it gets. Absent: as the registry says, else all. */
+  skills?: string[]
+  mcp_servers?: string[]
   /** Globs of what it may write. */
   owns?: string[]
   /** At most. `read_only`: it gets nothing to write with. */
@@ -48,6 +52,10 @@ export type DelegationSettings = {
   /** Where each sub-agent's report is written; `<run>`, `<agent>` and `<idx>` stand for themselves. null: nowhere. */
   report_path_pattern: string | null
   profiles: Record<string, Profile>
+  /** Whether the five roles that ship are there. */
+  roles: boolean
+  /** Globs of what the role tester may write. */
+  test_paths: string[]
 }
 
 /** Seed 002's figures for the first three. */
@@ -60,6 +68,8 @@ export const DELEGATION_DEFAULTS: DelegationSettings = {
   ask_person: false,
   report_path_pattern: '.retinue/reports/<run>/<agent>-step-<idx>-result.md',
   profiles: {},
+  roles: true,
+  test_paths: ['**/test/**', '**/tests/**', '**/__tests__/**', '**/spec/**'],
 }
 
 /** The least and the most of a setting. */

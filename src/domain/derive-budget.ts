@@ -2,7 +2,7 @@ import { NO_LIMIT, usdText } from './amounts.js'
 import { type Budget, budgetFaults, type LimitName, unknownLimits } from './budget.js'
 import type { Adjustment } from './contract.js'
 import { DELEGATION_DEFAULTS } from './delegation.js'
-import type { Derivation } from './derive.js'
+import type { Derivation, NamedProfile } from './derive.js'
 import { leastOf, MIN_CHILD_TOKENS, tooLittle } from './derive-least.js'
 import { nameOf } from './derive-model.js'
 
@@ -27,7 +27,7 @@ export function childBudget(derivation: Derivation, may_spawn: boolean): ChildBu
 
   /** What was asked for, as far as everybody allows; else the default. */
   function limit(name: LimitName, byDefault: number, caps: Cap[]): number {
-    const own = profile?.profile.budget?.[name]
+    const own = name === 'context_tokens' ? contextWish(profile, model.window) : profile?.profile.budget?.[name]
     const asked = request.budget?.[name]
     const wish = asked !== undefined ? asked : own
     const bounds = [...caps, { most: mostOf(limits[name]), reason: 'its parent has no more itself' }]
@@ -77,6 +77,46 @@ export function childBudget(derivation: Derivation, may_spawn: boolean): ChildBu
     sub_agents,
   }
   return { ok: true, budget, adjustments }
+}
+
+/** What a share of a large window comes to at most: 200,000 characters, at 4 a token. */
+const MOST_SHARED_TOKENS = 50_000
+
+/** How large a profile's requests may become: what it says in tokens, or its share of the window where that is more. */
+function contextWish(profile: NamedProfile | null, window: number | null): number | undefined {
+  const { budget, context_share } = profile?.profile ?? {}
+  if (context_share === undefined || window === null) return budget?.context_tokens
+  const share = Math.min(Math.floor((window * context_share) / 100), MOST_SHARED_TOKENS)
+  return Math.max(budget?.context_tokens ?? 0, share, 1)
+}
+
+/**
+ * The limits of a root agent as far as its profile lets them stand. What nobody asked for is lowered without a word; a
+ * profile raises nothing.
+ */
+export function narrowBudget(
+  limits: Budget,
+  asked: Partial<Budget>,
+  profile: NamedProfile | null,
+  window: number | null,
+): { budget: Budget; adjustments: Adjustment[] } {
+  const adjustments: Adjustment[] = []
+  const lowered = Object.entries(limits).map(([key, limit]) => {
+    const name = key as LimitName
+    const own = name === 'context_tokens' ? contextWish(profile, window) : profile?.profile.budget?.[name]
+    if (own === undefined || mostOf(own) === mostOf(limit)) return [name, limit]
+    const isMore = mostOf(own) > mostOf(limit)
+    const text = name === 'cost_usd' ? usdText : shown
+    const adjust = (wish: number | null, given: number | null, reason: string) =>
+      adjustments.push({
+        ...{ field: `execution.budget.${name}`, asked: text(mostOf(wish)), given: text(mostOf(given)) },
+        reason,
+      })
+    if (isMore) adjust(own, limit, 'the run has no more itself')
+    else if (asked[name] !== undefined) adjust(limit, own, `the profile ${profile?.name} gives no more`)
+    return [name, isMore ? limit : own]
+  })
+  return { budget: Object.fromEntries(lowered) as Budget, adjustments }
 }
 
 function wishFaults({ profile, request }: Derivation): string[] {

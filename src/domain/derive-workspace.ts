@@ -1,5 +1,6 @@
 import { type Authority, modeUnasked } from './authority.js'
 import type { Adjustment, Contract } from './contract.js'
+import type { DelegationRequest } from './delegation.js'
 import type { Derivation } from './derive.js'
 import { matchesName, type RuleLayer } from './rules.js'
 import { ISOLATIONS, type Isolation, narrowerIsolation, WORKSPACE_DEFAULTS } from './workspace.js'
@@ -24,9 +25,27 @@ export function ownsNothing({ permissions, workspace }: Parameters<typeof mayWri
 export function actingTools(permissions: Authority): string[] {
   if (permissions.mode === 'plan') return []
   const isFree = permissions.can_ask_person || isUnasked(modeUnasked(permissions))
-  const tools = permissions.allowed_tools.filter((tool) => WRITING_TOOLS.includes(tool))
+  const tools = permissions.allowed_tools.filter(
+    (tool) => WRITING_TOOLS.includes(tool) && !isStopped(permissions, tool),
+  )
   return isFree ? tools : tools.filter((tool) => permissions.rules.every((layer) => lets(layer, tool)))
 }
+
+/** Whether a rule stops every call of a tool: it denies them, or asks about them where nobody can be asked. */
+function isStopped({ rules, can_ask_person }: Authority, tool: string): boolean {
+  const names = [tool, ...(KINDRED[tool] ?? [])]
+  return rules.some((layer) =>
+    layer.rules.some(
+      ({ decision, pattern, tool: named }) =>
+        pattern === null &&
+        (decision === 'deny' || (decision === 'ask' && !can_ask_person)) &&
+        names.some((name) => matchesName(named, name)),
+    ),
+  )
+}
+
+/** What is kept from the second by a rule, the first does not do in its place. See `permits`. */
+const KINDRED: Record<string, string[]> = { edit_file: ['write_file'], run_tests: ['run_command'] }
 
 function isUnasked(mode: Authority['mode']): boolean {
   return mode === 'auto' || mode === 'dangerous'
@@ -38,7 +57,10 @@ function lets({ mode, rules }: RuleLayer, tool: string): boolean {
 }
 
 /** Who wants a sub-agent to only read, in words, or null: it then gets nothing to write with. */
-export function wishToRead({ profile, request }: Pick<Derivation, 'profile' | 'request'>): string | null {
+export function wishToRead({
+  profile,
+  request,
+}: Pick<Derivation, 'profile'> & { request: Pick<DelegationRequest, 'isolation'> }): string | null {
   if (profile?.profile.isolation === 'read_only') return `the profile ${profile.name} only reads`
   return request.isolation === 'read_only' ? 'it was asked for to read only' : null
 }

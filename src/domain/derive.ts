@@ -1,14 +1,16 @@
-import { depthExceeded } from './authority.js'
+import { depthExceeded, modeUnasked } from './authority.js'
 import { MIN_WALL_MS } from './budget.js'
 import { type Adjustment, type Contract, contractSchema } from './contract.js'
 import type { DelegationRequest, DelegationSettings } from './delegation.js'
-import { childAuthority, childMode, unknownTools } from './derive-authority.js'
+import { narrowAuthority, narrowMode } from './derive-authority.js'
 import { childBudget } from './derive-budget.js'
-import { allowedModels, givable, nameOf } from './derive-model.js'
+import { allowedModels, givable, nameOf, outsidePolicy } from './derive-model.js'
+import { allowedProfiles, type Narrowing, profileObstacle, wantsSubAgents } from './derive-profile.js'
 import { childIsolation, mayWrite } from './derive-workspace.js'
 import { globFault } from './glob-fault.js'
 import type { Mode } from './modes.js'
 import type { Profile } from './profile.js'
+import type { RegistryEntry } from './registry.js'
 import { titleOf } from './title.js'
 import type { WorkspaceSettings } from './workspace.js'
 
@@ -27,12 +29,20 @@ export type Parent = {
 }
 
 /** A profile under the name that it was asked for, with the digest of what it says. */
-export type NamedProfile = { name: string; profile: Profile; digest: string }
+export type NamedProfile = {
+  name: string
+  profile: Profile
+  digest: string
+  /** What its file says about its model that means nothing here, such as `sonnet`. */
+  unmet_model?: string
+}
 
 export type Derivation = {
   parent: Parent
   child: { id: string; step_idx: number }
   profile: NamedProfile | null
+  /** Where it was asked for by its handle: the registry's entry. */
+  entry?: RegistryEntry | null
   request: DelegationRequest
   settings: DelegationSettings
   /** Absent: as in `WORKSPACE_DEFAULTS`. */
@@ -58,19 +68,25 @@ export function deriveContract(derivation: Derivation): Derived {
   const refusal = refusalOf(derivation)
   if (refusal !== null) return { ok: false, message: refusal }
 
-  const { mode, adjustments: modeAdjustments } = childMode(derivation)
-  const obstacle = profile?.profile.can_spawn_children === true ? spawnObstacle(parent.contract, mode) : NOT_ASKED
+  const narrowing = narrowingOf(derivation)
+  const above = parent.contract
+  const { mode, adjustments: modeAdjustments } = narrowMode(narrowing)
+  const obstacle = spawnObstacle(derivation, mode)
   const paid = childBudget(derivation, obstacle === null)
   if (!paid.ok) return paid
   const { budget } = paid
   const can_spawn_children = obstacle === null && budget.sub_agents > 0
-  const { authority, adjustments: authorityAdjustments } = childAuthority(derivation, mode, can_spawn_children)
-  const owns = request.owns ?? parent.contract.workspace.owns
+  const can_ask_person = above.permissions.can_ask_person && settings.ask_person
+  const max_delegation_depth = above.permissions.max_delegation_depth - 1
+  const settled = { mode, can_ask_person, can_spawn_children, max_delegation_depth }
+  const { authority: narrowed, adjustments: authorityAdjustments } = narrowAuthority(narrowing, settled)
+  // No part of what narrows: it says what its parent's own mode answers for.
+  const authority = { ...narrowed, unasked: modeUnasked(above.permissions) }
+  const owns = request.owns ?? profile?.profile.write_paths ?? above.workspace.owns
   const place = childIsolation(derivation, mayWrite({ permissions: authority, workspace: { owns } }))
-  const timeout = attemptTimeout(derivation, budget.wall_ms)
+  const timeout = attemptTimeout(profile, budget.wall_ms)
   const retries = maxRetries(derivation)
 
-  const above = parent.contract
   const inputs = request.inputs?.map(({ from, outcome }) => ({ from, outcome }))
   const contract: Contract = {
     version: 1,
@@ -83,7 +99,7 @@ export function deriveContract(derivation: Derivation): Derived {
       goal_summary: above.parent.goal_summary,
     },
     agent: {
-      handle: null,
+      handle: derivation.entry?.agentId ?? null,
       profile_id: profile?.name ?? null,
       profile_digest: profile?.digest ?? null,
       prompt_digest: derivation.prompt_digest,
@@ -100,7 +116,7 @@ export function deriveContract(derivation: Derivation): Derived {
       provider: model.provider,
       model: model.model,
       source: model.source,
-      allowed: allowedModels(above, profile, nameOf(model)),
+      allowed: allowedModels(above, profile),
     },
     execution: {
       attempt_timeout_ms: timeout.value,
@@ -134,44 +150,60 @@ export function deriveContract(derivation: Derivation): Derived {
   return { ok: false, message: `Not spawned: ${faults.join('; ')}.` }
 }
 
+/** What a sub-agent's authority is made from. */
+function narrowingOf(derivation: Derivation): Narrowing {
+  const { parent, profile, entry = null, request, known_tools, nameable_tools = [] } = derivation
+  const above = parent.contract.permissions
+  return { above, giver: 'its parent', profile, entry, request, known_tools, nameable_tools }
+}
+
 /** Why there is no contract, whatever the budget. */
 function refusalOf(derivation: Derivation): string | null {
-  const { parent, profile, request, model } = derivation
+  const { parent, profile, entry, request, model } = derivation
   const { permissions, parent: place } = parent.contract
   const levels = permissions.max_delegation_depth
   if (levels < 1 && place.depth > 0) return depthExceeded(place.depth + levels)
   if (levels < 1 || !permissions.can_spawn_children) return 'this agent may not delegate'
   if (request.task.trim() === '') return 'Not spawned: the task is empty. Say what the sub-agent is to do.'
-  const unknown = unknownTools(derivation)
-  if (unknown.length > 0) {
-    return `Not spawned: the profile ${profile?.name} names unknown tools: ${unknown.join(', ')}. Use another profile, or none.`
+  const { allowed_profiles } = permissions
+  // By its name or by its handle: whichever is listed.
+  const names = [profile?.name, entry?.agentId].filter((name) => name !== undefined)
+  if (allowed_profiles && !names.some((name) => allowed_profiles.includes(name))) {
+    return `Not spawned: this agent may only spawn ${allowed_profiles.join(', ') || 'nobody'}.`
   }
+  const obstacle = profileObstacle(narrowingOf(derivation))
+  if (obstacle !== null) return `Not spawned: ${obstacle}. Use another profile, or none.`
   const faults = (request.owns ?? []).map((glob) => globFault(glob, 'owns')).filter((fault) => fault !== null)
   if (faults.length > 0) return `Not spawned: ${faults.join('; ')}.`
   // The choice comes from outside, so it is not taken on trust.
-  if (!givable(parent.contract).includes(nameOf(model))) {
-    return `Not spawned: its parent may not give it ${nameOf(model)}, only ${givable(parent.contract).join(', ')}.`
+  const name = nameOf(model)
+  if (!givable(parent.contract).includes(name)) {
+    return `Not spawned: its parent may not give it ${name}, only ${givable(parent.contract).join(', ')}.`
   }
-  return null
+  const outside = outsidePolicy(name, profile)
+  return outside === null ? null : `Not spawned: it cannot have ${name}: ${outside}.`
 }
 
-const NOT_ASKED = 'its profile does not say that it may'
-
 /** Why a sub-agent cannot have sub-agents of its own although its profile wants it, or null. */
-function spawnObstacle({ permissions, parent }: Contract, mode: Mode): string | null {
+function spawnObstacle(derivation: Derivation, mode: Mode): string | null {
+  const { permissions, parent } = derivation.parent.contract
+  if (wantsSubAgents(derivation.profile) !== true) return 'its profile does not say that it may'
   if (permissions.max_delegation_depth <= 1) return depthExceeded(parent.depth + permissions.max_delegation_depth)
-  return mode === 'plan' ? 'plan mode has no sub-agents' : null
+  if (mode === 'plan') return 'plan mode has no sub-agents'
+  const { names, adjustments } = allowedProfiles(narrowingOf(derivation))
+  return names?.length === 0 ? (adjustments[0]?.reason ?? 'its parent may spawn nobody') : null
 }
 
 function delegationAdjustments(profile: NamedProfile | null, given: boolean, obstacle: string | null): Adjustment[] {
-  if (profile?.profile.can_spawn_children !== true || given) return []
+  if (wantsSubAgents(profile) !== true || given) return []
   const reason = obstacle ?? 'its budget has no sub-agents'
   return [{ field: 'permissions.can_spawn_children', asked: 'true', given: 'false', reason }]
 }
 
 type Settled = { value: number; adjustments: Adjustment[] }
 
-function attemptTimeout({ profile }: Derivation, wall_ms: number): Settled {
+/** How long one attempt may take: as its profile says, where there is so much time. */
+export function attemptTimeout(profile: NamedProfile | null, wall_ms: number): Settled {
   const asked = profile?.profile.attempt_timeout_ms
   if (asked === undefined) return { value: wall_ms, adjustments: [] }
   const value = Math.max(MIN_WALL_MS, Math.min(asked, wall_ms))

@@ -85,6 +85,8 @@ export const DEFINITIONS = [
       ),
       /** What there is less of than somebody asked for, or might expect. */
       notes: z.array(z.string()),
+      /** What a person said to which the result of this program's one task is the answer. */
+      said: z.string().optional(),
     }),
     (d) => `run created: ${d.task}`,
   ),
@@ -254,8 +256,13 @@ export const DEFINITIONS = [
       summary: z.string(),
       /** How many messages after the task it stands for. */
       replaced_messages: z.int(),
+      /** Or how many of the session before it. Absent: none. */
+      replaced_history: z.int().min(1).optional(),
     }),
-    (d) => `summarized ${d.replaced_messages} messages`,
+    (d) =>
+      d.replaced_history === undefined
+        ? `summarized ${d.replaced_messages} messages`
+        : `summarized ${d.replaced_history} messages of the session`,
   ),
   define(
     'budget.exceeded',

@@ -11,6 +11,9 @@ export function isProtected(path: string): boolean {
   return matchesAny(PROTECTED, path.split(/[/\\]/).map(plainName).join('/'))
 }
 
+/** For git: of what is in `.retinue`, people version the agents and skills that they put there, and nothing else. */
+export const OWN_GITIGNORE = ['*', '!/agents', '!/agents/**', '!/skills', '!/skills/**', ''].join('\n')
+
 /**
  * Whether a path is what Retinue keeps about runs: the log, reports of sub-agents. What an agent knows of others is what
  * it is told, so its sub-agents do not read that. Skills are there to be read.

@@ -2,13 +2,18 @@ import type { Authority, Network } from './authority.js'
 import { type Budget, budgetFaults, unknownLimits, withDefaults } from './budget.js'
 import { type Adjustment, type Contract, contractSchema, type ModelSource } from './contract.js'
 import { DELEGATION_TOOLS } from './delegation.js'
-import { canonicalModel, nameOf } from './derive-model.js'
-import { actingTools, ownsNothing } from './derive-workspace.js'
+import { attemptTimeout, type NamedProfile } from './derive.js'
+import { narrowAuthority, narrowMode } from './derive-authority.js'
+import { narrowBudget } from './derive-budget.js'
+import { canonicalModel, nameOf, outsidePolicy, withinPolicy } from './derive-model.js'
+import { profileObstacle, wantsSubAgents } from './derive-profile.js'
+import { actingTools, mayWrite, ownsNothing } from './derive-workspace.js'
 import { matchesWord } from './globs.js'
 import type { Mode } from './modes.js'
+import type { RegistryEntry } from './registry.js'
 import type { Rule } from './rules.js'
 import { titleOf } from './title.js'
-import type { Land } from './workspace.js'
+import type { Isolation, Land } from './workspace.js'
 
 /** Limits of a root agent that nobody asked otherwise of. Generous, and there: a run never has none. */
 export const ROOT_BUDGET: Budget = {
@@ -25,7 +30,18 @@ export type RootRequest = {
   run_id: string
   task: string
   prompt_digest: string
-  model: { provider: string; model: string; source: ModelSource; window: number | null }
+  /** The model that `chooseRootModel` chose, and what it made of what was asked for. */
+  model: {
+    provider: string
+    model: string
+    source: ModelSource
+    window: number | null
+    adjustments?: readonly Adjustment[]
+  }
+  /** Who it is: narrows what follows, as it narrows sub-agents. Absent: nobody in particular. */
+  profile?: NamedProfile | null
+  /** Where it was asked for by its handle: the registry's entry. */
+  entry?: RegistryEntry | null
   mode: Mode
   rules: Rule[]
   /** Every tool there is. */
@@ -59,30 +75,17 @@ export type RootRequest = {
 
 export type RootContract = { ok: true; contract: Contract } | { ok: false; faults: string[] }
 
-/** The contract of a run's root agent: what a person or program asked for, over the defaults. Pure. */
+/** The contract of a run's root agent: what a person or program asked for, over the defaults, as its profile says. Pure. */
 export function rootContract(request: RootRequest): RootContract {
-  const faults = [...budgetFaults(request.budget), ...unknownLimits(request.budget)]
-  for (const { tool } of request.rules) {
-    // A server that is not connected today may be tomorrow.
-    if (!tool.startsWith('mcp__') && !request.nameable_tools.some((name) => matchesWord(tool, name)))
-      faults.push(`a rule names the unknown tool ${tool}`)
-  }
-  const unknown = (request.tools ?? []).filter((tool) => !request.known_tools.includes(tool))
-  if (unknown.length > 0)
-    faults.push(`unknown tools: ${unknown.join(', ')}; there are ${request.known_tools.join(', ')}`)
+  const faults = rootFaults(request)
   if (faults.length > 0) return { ok: false, faults }
 
-  const adjustments: Adjustment[] = []
-  const budget = withDefaults(ROOT_BUDGET, request.budget)
-  const { window } = request.model
-  if (window !== null && budget.context_tokens > window) {
-    const reason = `${request.model.model} takes no more`
-    if (request.budget.context_tokens !== undefined) {
-      const asked = String(budget.context_tokens)
-      adjustments.push({ field: 'execution.budget.context_tokens', asked, given: String(window), reason })
-    }
-    budget.context_tokens = window
-  }
+  const { profile = null, entry = null, model } = request
+  const { authority, adjustments: authorityAdjustments } = narrowRoot(request)
+  const { budget, adjustments: budgetAdjustments } = rootBudget(request)
+  const timeout = attemptTimeout(profile, budget.wall_ms)
+  const owns = profile?.profile.write_paths ?? ['**']
+  const allowed = [nameOf(model), ...(request.delegation?.models ?? []).map(canonicalModel)]
   const contract: Contract = {
     version: 1,
     parent: {
@@ -93,30 +96,40 @@ export function rootContract(request: RootRequest): RootContract {
       task_prompt: request.task,
       goal_summary: request.task,
     },
-    agent: { handle: null, profile_id: null, profile_digest: null, prompt_digest: request.prompt_digest },
+    agent: {
+      handle: entry?.agentId ?? null,
+      profile_id: profile?.name ?? null,
+      profile_digest: profile?.digest ?? null,
+      prompt_digest: request.prompt_digest,
+    },
     step: { title: titleOf(request.task), description: request.task, success_criteria: [] },
-    permissions: rootAuthority(request),
+    permissions: authority,
     model: {
-      provider: request.model.provider,
-      model: request.model.model,
-      source: request.model.source,
-      allowed: [...new Set([nameOf(request.model), ...(request.delegation?.models ?? []).map(canonicalModel)])],
+      provider: model.provider,
+      model: model.model,
+      source: model.source,
+      allowed: withinPolicy([...new Set(allowed)], profile),
     },
     execution: {
-      attempt_timeout_ms: budget.wall_ms,
+      attempt_timeout_ms: timeout.value,
       max_retries: 0,
       close_on_completion: true,
       ...(request.max_concurrent === undefined ? {} : { max_concurrent: request.max_concurrent }),
       budget,
     },
     workspace: {
-      isolation: 'shared',
+      isolation: rootIsolation(profile, mayWrite({ permissions: authority, workspace: { owns } })),
       base: request.base,
-      owns: ['**'],
+      owns,
       ...(request.land === undefined ? {} : { land: request.land }),
     },
     outputs: { report_format: 'markdown', report_path_pattern: null },
-    adjustments,
+    adjustments: [
+      ...(model.adjustments ?? []),
+      ...authorityAdjustments,
+      ...budgetAdjustments,
+      ...timeout.adjustments,
+    ].map((adjustment) => ({ ...adjustment, asked: titleOf(adjustment.asked) })),
   }
   // A contract that could not be read again must not be signed in the first place.
   const checked = contractSchema.safeParse(contract)
@@ -124,25 +137,68 @@ export function rootContract(request: RootRequest): RootContract {
   return { ok: false, faults: checked.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) }
 }
 
-export function rootAuthority(
-  request: Pick<
-    RootRequest,
-    | 'mode'
-    | 'rules'
-    | 'known_tools'
-    | 'known_servers'
-    | 'known_skills'
-    | 'tools'
-    | 'mcp_servers'
-    | 'skills'
-    | 'network'
-    | 'read_paths'
-    | 'write_paths'
-    | 'can_ask_person'
-    | 'budget'
-    | 'delegation'
-  >,
-): Authority {
+function rootFaults(request: RootRequest): string[] {
+  const { profile = null, known_tools, nameable_tools } = request
+  const faults = [...budgetFaults(request.budget), ...unknownLimits(request.budget)]
+  for (const { tool } of request.rules) {
+    // A server that is not connected today may be tomorrow.
+    if (!tool.startsWith('mcp__') && !nameable_tools.some((name) => matchesWord(tool, name)))
+      faults.push(`a rule names the unknown tool ${tool}`)
+  }
+  const unknown = (request.tools ?? []).filter((tool) => !known_tools.includes(tool))
+  if (unknown.length > 0) faults.push(`unknown tools: ${unknown.join(', ')}; there are ${known_tools.join(', ')}`)
+  if (profile === null) return faults
+  const limits = profile.profile.budget ?? {}
+  const wrong = [...budgetFaults(limits), ...unknownLimits(limits)].map(
+    (fault) => `the profile ${profile.name}: ${fault}`,
+  )
+  const obstacle = profileObstacle({ profile, known_tools, nameable_tools })
+  // The choice comes from outside, so it is not taken on trust.
+  const outside = outsidePolicy(nameOf(request.model), profile)
+  return [
+    ...faults,
+    ...wrong,
+    ...(obstacle === null ? [] : [obstacle]),
+    ...(outside === null ? [] : [`it cannot have ${nameOf(request.model)}: ${outside}`]),
+  ]
+}
+
+type AuthorityRequest = Omit<RootRequest, 'prompt_digest'>
+
+/** What a run's root agent may do. */
+export function rootAuthority(request: AuthorityRequest): Authority {
+  return narrowRoot(request).authority
+}
+
+/** What the run was given, as far as the profile of its root agent takes it. */
+function narrowRoot(request: AuthorityRequest): { authority: Authority; adjustments: Adjustment[] } {
+  const { profile = null, entry = null, known_tools, nameable_tools } = request
+  const side = { giver: 'the run', profile, entry, request: {}, known_tools, nameable_tools } as const
+  // As if the run had been started in that mode: what its person allows by rules stays allowed.
+  const { mode, adjustments } = narrowMode({ ...side, above: request })
+  const above = givenAuthority({ ...request, mode, budget: rootBudget(request).budget })
+  if (profile === null && entry === null) return { authority: above, adjustments }
+
+  const wants = wantsSubAgents(profile)
+  const can_spawn_children = above.can_spawn_children && wants !== false
+  const reason = mode === 'plan' ? 'plan mode has no sub-agents' : 'the run has none'
+  const unmet = { field: 'permissions.can_spawn_children', asked: 'true', given: 'false', reason }
+  const narrowed = narrowAuthority(
+    { ...side, above },
+    {
+      mode,
+      can_ask_person: above.can_ask_person,
+      can_spawn_children,
+      max_delegation_depth: can_spawn_children ? above.max_delegation_depth : 0,
+    },
+  )
+  return {
+    authority: narrowed.authority,
+    adjustments: [...adjustments, ...(wants && !can_spawn_children ? [unmet] : []), ...narrowed.adjustments],
+  }
+}
+
+function givenAuthority(request: AuthorityRequest): Authority {
   const { sub_agents } = withDefaults(ROOT_BUDGET, request.budget)
   const { enabled, max_depth } = request.delegation ?? { enabled: false, max_depth: 0 }
   const can_spawn_children = enabled && max_depth > 0 && sub_agents > 0 && request.mode !== 'plan'
@@ -160,6 +216,34 @@ export function rootAuthority(
     can_spawn_children,
     max_delegation_depth: can_spawn_children ? max_depth : 0,
   }
+}
+
+/** What a run's root agent may spend: as asked for, over the defaults, and no more than its profile gives. */
+function rootBudget({ budget: asked, profile = null, model }: AuthorityRequest): {
+  budget: Budget
+  adjustments: Adjustment[]
+} {
+  const { budget, adjustments } = narrowBudget(withDefaults(ROOT_BUDGET, asked), asked, profile, model.window)
+  const { window } = model
+  if (window === null || budget.context_tokens <= window) return { budget, adjustments }
+  const field = 'execution.budget.context_tokens'
+  const clamp = {
+    field,
+    asked: String(budget.context_tokens),
+    given: String(window),
+    reason: `${model.model} takes no more`,
+  }
+  const isAsked = asked.context_tokens !== undefined || profile?.profile.budget?.context_tokens !== undefined
+  return {
+    budget: { ...budget, context_tokens: window },
+    adjustments: isAsked ? [...adjustments.filter((one) => one.field !== field), clamp] : adjustments,
+  }
+}
+
+/** A root agent works in the folder itself, unless its profile says less. */
+function rootIsolation(profile: NamedProfile | null, writes: boolean): Isolation {
+  const wish = profile?.profile.isolation ?? 'shared'
+  return wish === 'worktree' && !writes ? 'read_only' : wish
 }
 
 /** What of a contract this runtime could not hold an agent to. Such a contract is refused, not bent. */

@@ -46,6 +46,8 @@ export type AgentMemory = {
   contract: Contract
   task: string
   history_digest: string | null
+  /** What stands for the beginning of the history, and for how many of its messages. */
+  recap: { summary: string; replaced: number } | null
   /** The conversation after the history, masked and summarized as recorded. */
   messages: Message[]
   request: Pick<
@@ -137,6 +139,7 @@ function start(event: Extract<AgentEvent, { type: 'agent.started' | 'agent.subag
     contract,
     task,
     history_digest,
+    recap: null,
     messages: [{ role: 'user', content: task }],
     request: null,
     failure: null,
@@ -212,14 +215,13 @@ function apply(memory: AgentMemory, event: Later): AgentMemory {
       return finished(memory, event)
     case 'context.masked':
       return masked(memory, event.data.call_ids)
-    case 'context.summarized':
-      return {
-        ...memory,
-        measured: null,
-        failure: null,
-        summarized_at: memory.ledger.spent.turns,
-        messages: summarized(memory.messages, event.data.summary, event.data.replaced_messages),
-      }
+    case 'context.summarized': {
+      const { summary, replaced_messages, replaced_history } = event.data
+      const after = { ...memory, measured: null, failure: null }
+      if (replaced_history !== undefined) return { ...after, recap: { summary, replaced: replaced_history } }
+      const messages = summarized(memory.messages, summary, replaced_messages)
+      return { ...after, summarized_at: memory.ledger.spent.turns, messages }
+    }
     case 'budget.exceeded':
       return { ...memory, exceeded: event.data }
     case 'run.cancel_requested':

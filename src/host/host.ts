@@ -7,6 +7,8 @@ export interface Host {
   readonly identity: Identity
   /** The person's home folder. */
   readonly home: string
+  /** The name of the person whose process this is. */
+  readonly user: string
   /** Opens a folder as a workspace. `known_as`: another absolute path by which agents name the same files. */
   workspace(root: string, options?: { known_as?: string }): Promise<Workspace>
   git: Git

@@ -1,4 +1,4 @@
-import { homedir } from 'node:os'
+import { homedir, userInfo } from 'node:os'
 import { createClock } from './clock.js'
 import { gatherFacts } from './facts.js'
 import { createGit } from './git.js'
@@ -29,6 +29,7 @@ export function createHost(): Host {
     clock: createClock(),
     identity: createIdentity(),
     home: homedir(),
+    user: userName(),
     processes,
     servers: createServers(programs),
     http: createHttp(),
@@ -47,5 +48,14 @@ export function createHost(): Host {
       facts ??= gatherFacts(processes, programs)
       return facts
     },
+  }
+}
+
+/** Not every machine knows the name of who runs a process: containers run them under numbers alone. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid-${process.getuid?.() ?? 0}`
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { appendSuite } from './conformance/append.js'
 import { controlSuite } from './conformance/control.js'
+import { controlLogSuite } from './conformance/control-log.js'
 import { begin, called, type Subject, taken } from './conformance/fixtures.js'
 import { followSuite } from './conformance/follow.js'
 import { forOneTest } from './conformance/open.js'
@@ -18,6 +19,7 @@ export function storeConformance(name: string, open: () => Promise<Subject>): vo
     subAgentSuite(fresh)
     followSuite(fresh)
     controlSuite(fresh)
+    controlLogSuite(fresh)
 
     it('finds everything again when it is opened anew', async (context) => {
       const { store, reopen } = await fresh()

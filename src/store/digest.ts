@@ -16,6 +16,15 @@ export function eventDigest(
   return hash('sha256', `${previous}\n${run_id}\n${agent_id}\n${type}\n${version}\n${at}\n${data}`)
 }
 
+/** The same for the control log, which is one stream, and of no run. */
+export function controlDigest(
+  previous: string,
+  event: { type: string; version: number; at: number },
+  data: string,
+): string {
+  return eventDigest(previous, { run_id: '', agent_id: '' }, event, data)
+}
+
 /** The name under which bytes are stored. */
 export function blobDigest(bytes: Uint8Array | string): string {
   return hash('sha256', bytes)

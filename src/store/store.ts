@@ -1,4 +1,13 @@
-import type { AgentRow, NewEvent, RunRow, StoredEvent } from '../domain/index.js'
+import type {
+  AgentRow,
+  ControlEvent,
+  ControlRecord,
+  NewControlEvent,
+  NewEvent,
+  PutResult,
+  RunRow,
+  StoredEvent,
+} from '../domain/index.js'
 
 /** Bytes that are stored once and named by their SHA-256 digest in hex. */
 export type Blob = { digest: string; bytes: Uint8Array }
@@ -28,10 +37,7 @@ export type Lease = { run_id: string; agent_id: string; owner: string; epoch: nu
 /** A word from outside to whoever runs a run: cancel it, answer its question. */
 export type Signal = { id: number; run_id: string; kind: string; data: unknown; by: string; at: number }
 
-/** A control-plane record: versioned, changed by compare-and-set, with its history. */
-export type ControlRecord = { type: string; id: string; version: number; value: unknown; at: number; by: string }
-
-export type PutResult = { ok: true; record: ControlRecord } | { ok: false; code: 'version_mismatch'; current: number }
+export type { ControlRecord, PutResult }
 
 export type RunQuery = { session_id?: string; status?: RunRow['status']; id_prefix?: string; limit?: number }
 
@@ -93,6 +99,13 @@ export interface Store {
     expected_version: number
   }): Promise<PutResult>
   deleteRecord(record: { type: string; id: string; by: string; expected_version: number }): Promise<PutResult>
+
+  /** The control log, which belongs to no run: all or nothing, in order, durable when it answers. */
+  appendControl(events: readonly NewControlEvent[]): Promise<ControlEvent[]>
+  /** After a position, oldest first; with `last`, only so many of the newest. */
+  readControl(query?: { after?: number; last?: number }): Promise<ControlEvent[]>
+  /** Checks the digest chain of the control log. null: untouched. */
+  verifyControl(): Promise<{ position: number; message: string } | null>
 
   close(): Promise<void>
 }

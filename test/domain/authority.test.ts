@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   type Authority,
   type Call,
+  type CallPattern,
   type CommandPart,
   type CommandWord,
   covers,
@@ -63,6 +64,14 @@ const rule: fc.Arbitrary<Rule> = fc.record({
   pattern: fc.option(fc.constantFrom(...PATTERNS, ...GLOBS), { nil: null }),
 })
 
+const callPattern: fc.Arbitrary<CallPattern> = fc.record({
+  tool: fc.constantFrom('read_file', 'write_file', 'run_command', 'write_*'),
+  pattern: fc.constantFrom(...PATTERNS, ...GLOBS),
+})
+const distinctLayers = (layers: CallPattern[][]) => [
+  ...new Map(layers.map((layer) => [JSON.stringify(layer), layer])).values(),
+]
+
 const authority: fc.Arbitrary<Authority> = fc
   .record({
     allowed_tools: subset(TOOLS),
@@ -78,9 +87,13 @@ const authority: fc.Arbitrary<Authority> = fc
     can_ask_person: fc.boolean(),
     can_spawn_children: fc.boolean(),
     max_delegation_depth: fc.nat(3),
+    allowed_calls: fc.option(fc.array(fc.array(callPattern, { maxLength: 3 }), { maxLength: 2 }), { nil: undefined }),
+    allowed_profiles: fc.option(subset(['reviewer', '@rev', 'tester']), { nil: undefined }),
   })
-  .map((value) => ({
+  .map(({ allowed_calls, allowed_profiles, ...value }) => ({
     ...value,
+    ...(allowed_calls ? { allowed_calls: distinctLayers(allowed_calls) } : {}),
+    ...(allowed_profiles ? { allowed_profiles } : {}),
     mode: value.rules.map((layer) => layer.mode).reduce((a, b) => (MODES.indexOf(a) < MODES.indexOf(b) ? a : b)),
   }))
 
@@ -126,6 +139,11 @@ describe('the intersection of two authorities', () => {
         for (const key of ['allowed_tools', 'allowed_skills', 'allowed_mcp_servers'] as const) {
           expect(both[key]).toEqual(a[key].filter((name) => b[key].includes(name)))
         }
+        const lists = [a.allowed_profiles, b.allowed_profiles].filter((list) => list !== undefined)
+        const everybody = ['reviewer', '@rev', 'tester']
+        const allowed = everybody.filter((name) => lists.every((list) => list.includes(name)))
+        expect(both.allowed_profiles === undefined).toBe(lists.length === 0)
+        expect(everybody.filter((name) => both.allowed_profiles?.includes(name) ?? true)).toEqual(allowed)
         expect(both.network).toBe(a.network === 'all' && b.network === 'all' ? 'all' : 'none')
         expect(both.can_spawn_children).toBe(a.can_spawn_children && b.can_spawn_children)
         expect(both.max_delegation_depth).toBe(Math.min(a.max_delegation_depth, b.max_delegation_depth))
@@ -285,6 +303,111 @@ describe('permits', () => {
     expect(permits(inMode('dangerous', [{ ...allow, decision: 'deny' }]), opaque).reason).toBe(
       'the command cannot be checked against the rule deny run_command(git *) (it uses eval)',
     )
+  })
+})
+
+describe('a layer of allowed calls', () => {
+  const layered = (...layers: [tool: string, pattern: string][][]): Authority => ({
+    ...wide,
+    allowed_tools: [...TOOLS, 'edit_file', 'web_fetch', 'mcp__db__query'],
+    allowed_calls: layers.map((layer) => layer.map(([tool, pattern]) => ({ tool, pattern }))),
+  })
+  const git = layered([
+    ['run_command', 'git diff *'],
+    ['run_command', 'git log *'],
+    ['run_command', 'npm run test *'],
+  ])
+  const diff = simple(['git', 'diff', 'x'])
+  const head = simple(['head', '-3'], { rides: true })
+  const npmRun = (...words: string[]): CommandPart => ({
+    ...{ kind: 'command', words: ['npm', 'run', ...words], hides: true, rides: false },
+    spelled: [{ at: 1, flag: 'run' }],
+  })
+
+  it.each<[string, Call, Decision]>([
+    ['a command that matches', commands(diff), 'allow'],
+    ['each of several', commands(diff, simple(['git', 'log'])), 'allow'],
+    ['one of several that does not match', commands(diff, simple(['rm', 'x'])), 'deny'],
+    ['another program of that name', commands(simple(['/tmp/git', 'diff'])), 'deny'],
+    ['what rides along', commands(diff, head), 'allow'],
+    ['what rides, alone', commands(head), 'deny'],
+    ['a file that it writes', commands(diff, { kind: 'write', path: 'x' }), 'deny'],
+    [
+      'an option that does more and is not spelled out',
+      commands({
+        ...diff,
+        words: ['git', 'diff', '--output=x'],
+        spelled: [{ at: 2, flag: '--output' }],
+      } as CommandPart),
+      'deny',
+    ],
+    ['words that nobody knows yet', commands(simple(['git', { starts: '', many: true, option: true }])), 'deny'],
+    ['what may run anything, and is spelled out', commands(npmRun('test')), 'allow'],
+    ['what may run anything else', commands(npmRun('deploy')), 'deny'],
+    ['what nobody can see into', commands(simple(['git', 'log'], { hides: true })), 'deny'],
+    ['a line that was not understood', { ...command('x'), commands: null }, 'deny'],
+    ['a line without a command', commands(), 'deny'],
+    ['a tool that it does not name', write('a'), 'allow'],
+  ])('has for %s its answer', (_, call, decision) => {
+    expect(permits(git, call).decision).toBe(decision)
+  })
+
+  it('says what is allowed, and why the rest was not understood', () => {
+    expect(permits(git, command('rm', 'x'))).toEqual({
+      decision: 'deny',
+      reason: 'the contract allows run_command only for git diff *, git log *, npm run test *',
+      rule: 'allowed_calls',
+      by: 'contract',
+    })
+    expect(permits(git, { ...command('x'), commands: null, unclear: 'it uses eval' }).reason).toBe(
+      'the contract allows run_command only for git diff *, git log *, npm run test *, and the command cannot be checked (it uses eval)',
+    )
+  })
+
+  it('of paths and addresses is matched by each of them', () => {
+    const docs = layered([
+      ['write_file', 'docs/**'],
+      ['web_fetch', 'example.org/docs/**'],
+      ['mcp__*', 'x'],
+      ['ask_user', 'x'],
+    ])
+    const both = { ...write('docs/a'), paths: [...write('docs/a').paths, { path: 'src/a', access: 'read' as const }] }
+    const fetch = (address: string): Call => ({ tool: 'web_fetch', effect: 'fetch', paths: [], address })
+    const calls: Record<string, Call> = {
+      inside: write('docs/a'),
+      outside: write('src/a'),
+      both,
+      edit: { ...write('src/a'), tool: 'edit_file' },
+      fetch: fetch('example.org/docs/a'),
+      elsewhere: fetch('example.org/a'),
+      // What a pattern cannot speak about does not match it.
+      server: { tool: 'mcp__db__query', effect: 'external', paths: [] },
+      question: { tool: 'ask_user', effect: 'ask_person', paths: [] },
+    }
+    expect(Object.entries(calls).map(([name, call]) => [name, permits(docs, call).decision])).toEqual([
+      ['inside', 'allow'],
+      ['outside', 'deny'],
+      ['both', 'deny'],
+      ['edit', 'allow'],
+      ['fetch', 'allow'],
+      ['elsewhere', 'deny'],
+      ['server', 'deny'],
+      ['question', 'deny'],
+    ])
+  })
+
+  it('wants a call to be in each layer that names its tool', () => {
+    const two = layered([['run_command', 'git *']], [['run_command', '* diff']], [['write_file', 'x']])
+    expect(permits(two, command('git', 'diff')).decision).toBe('allow')
+    expect(permits(two, command('git', 'log')).decision).toBe('deny')
+    expect(permits(two, command('hg', 'diff')).decision).toBe('deny')
+  })
+
+  it('answers before any rule or mode does', () => {
+    const rules: Rule[] = [{ decision: 'allow', tool: '*', pattern: null }]
+    expect(permits({ ...git, rules: [{ mode: 'dangerous', rules }] }, command('rm', 'x')).decision).toBe('deny')
+    const asks: Authority = { ...git, mode: 'normal', rules: [{ mode: 'normal', rules: [] }] }
+    expect(permits(asks, commands(diff))).toMatchObject({ decision: 'ask', by: 'mode' })
   })
 })
 

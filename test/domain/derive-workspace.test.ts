@@ -67,13 +67,15 @@ function below(contract: Contract, { profile, request, workspace, ask_person = f
   const left = { total_tokens: total_tokens ?? Infinity, cost_usd: Infinity, sub_agents, wall_ms }
   const named = profile ? { name: 'helper', profile, digest: 'f'.repeat(64) } : null
   const asked = { task: 'Count the tiles', ...request }
+  const chosen = chooseChildModel(contract, named, asked)
+  if (!chosen.ok) throw new Error(chosen.message)
   const derivation: Derivation = {
     parent: { agent_id: 'root', contract, left },
     child: { id: 'a1', step_idx: 0 },
     profile: named,
     request: asked,
     settings: { ...DELEGATION_DEFAULTS, ask_person },
-    model: { ...chooseChildModel(contract, named, asked), window: null },
+    model: { ...chosen, window: null },
     known_tools: TOOLS,
     prompt_digest: 'e'.repeat(64),
     ...(workspace ? { workspace: { ...WORKSPACE_DEFAULTS, ...workspace } } : {}),

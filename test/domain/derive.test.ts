@@ -104,13 +104,15 @@ function derive(asking: Asked = {}) {
   }
   const named = profile ? { name: 'helper', profile, digest: 'f'.repeat(64) } : null
   const asked = { task: 'Count the tiles\nand report', ...request }
+  const chosen = chooseChildModel(parent.contract, named, asked)
+  if (!chosen.ok) return chosen
   const derivation: Derivation = {
     parent,
     child: { id: 'a1', step_idx: 0 },
     profile: named,
     request: asked,
     settings: { ...DELEGATION_DEFAULTS, ...settings },
-    model: { ...chooseChildModel(parent.contract, named, asked), window, ...least },
+    model: { ...chosen, window, ...least },
     known_tools: TOOLS,
     prompt_digest: 'e'.repeat(64),
     ...tools,
@@ -507,9 +509,15 @@ describe('tools that were asked for', () => {
     ],
     [
       'not set up',
-      { profile: { tools: ['web_search', 'read_file'] }, nameable_tools: ['web_search'] },
+      { request: { tools: ['web_search', 'read_file'] }, nameable_tools: ['web_search'] },
       ['read_file'],
       [adjustment(field, 'web_search', 'none', 'it is not set up here')],
+    ],
+    [
+      'not set up, and in the profile alone',
+      { profile: { tools: ['web_search', 'read_file'] }, nameable_tools: ['web_search'] },
+      ['read_file'],
+      [],
     ],
     [
       'of a server that is not there',
@@ -620,29 +628,84 @@ describe('a model', () => {
       choice('p', 'cheap', 'profile', [adjustment('model', 'p/m', 'p/cheap', alone)]),
       ['p/cheap'],
     ],
+    [{ models: ['p/cheap', 'p/m'] }, undefined, choice('p', 'm', 'inherited'), ['p/m', 'p/cheap']],
+    [{ models: ['q/big', 'fast', 'p/cheap'] }, undefined, choice('pool', 'fast', 'profile'), ['p/cheap', 'pool/fast']],
+    [{ models: ['p/cheap'] }, 'p/cheap', choice('p', 'cheap', 'request'), ['p/cheap']],
     [
-      { model: 'q/big' },
-      undefined,
-      choice('p', 'm', 'inherited', [adjustment('model', 'q/big', 'p/m', others)]),
-      ['p/m'],
+      { models: ['p/cheap'] },
+      'p/m',
+      choice('p', 'cheap', 'profile', [adjustment('model', 'p/m', 'p/cheap', alone)]),
+      ['p/cheap'],
     ],
-    // What the profile's own falls back to is what was asked for.
-    [{ model: 'q/big' }, 'p/m', choice('p', 'm', 'inherited', [adjustment('model', 'q/big', 'p/m', others)]), ['p/m']],
+    [{ model: 'p/cheap', models: ['fast'] }, undefined, choice('p', 'cheap', 'profile'), ['p/cheap', 'pool/fast']],
+    [{ model: 'p/cheap', models: ['fast'] }, 'fast', choice('pool', 'fast', 'request'), ['p/cheap', 'pool/fast']],
     [
-      { model: 'q/big' },
-      'p/cheap',
-      choice('p', 'm', 'inherited', [
-        adjustment('model', 'p/cheap', 'p/m', 'the profile helper is for q/big alone'),
-        adjustment('model', 'q/big', 'p/m', others),
+      { pool: 'fast', models: ['p/cheap', 'q/big'] },
+      'p/m',
+      choice('pool', 'fast', 'profile', [
+        adjustment('model', 'p/m', 'pool/fast', 'the profile helper is for pool/fast, p/cheap, q/big'),
       ]),
-      ['p/m'],
+      ['p/cheap', 'pool/fast'],
+    ],
+    // Its profile would have it; its parent may not give it.
+    [
+      { pool: 'fast', models: ['q/big'] },
+      'q/big',
+      choice('pool', 'fast', 'profile', [adjustment('model', 'q/big', 'pool/fast', others)]),
+      ['pool/fast'],
+    ],
+    [{ model: 'q/big', models: ['p/m'] }, 'p/m', choice('p', 'm', 'request'), ['p/m']],
+    [
+      { model: 'q/big', models: ['q/vast', 'fast', 'p/m'] },
+      undefined,
+      choice('pool', 'fast', 'profile', [adjustment('model', 'q/big', 'pool/fast', others)]),
+      ['p/m', 'pool/fast'],
+    ],
+    [
+      { model: 'q/big', models: ['fast'] },
+      'p/m',
+      choice('pool', 'fast', 'profile', [
+        adjustment('model', 'p/m', 'pool/fast', 'the profile helper is for q/big, pool/fast'),
+        adjustment('model', 'q/big', 'pool/fast', others),
+      ]),
+      ['pool/fast'],
     ],
   ])('of profile %j and request %j is %j', (profile, model, chosen, allowed) => {
     const request = { task: 't', ...(model === undefined ? {} : { model }) }
     const named = profile ? { name: 'helper', profile, digest: '' } : null
-    expect(chooseChildModel(root(), named, request)).toEqual(chosen)
+    expect(chooseChildModel(root(), named, request)).toEqual({ ok: true, ...chosen })
     const contract = child({ request, ...(profile ? { profile } : {}) })
     expect({ ...contract.model, adjustments: contract.adjustments }).toEqual({ ...chosen, allowed })
+  })
+
+  const allow = 'with delegation.models (and the models of the profile that delegates), or use another profile.'
+
+  it.each<[Profile, string | undefined, string]>([
+    [{ model: 'q/big' }, undefined, `for q/big, and ${others}. Allow q/big ${allow}`],
+    // Neither its parent's nor what was asked for is what the profile says.
+    [{ model: 'q/big' }, 'p/m', `for q/big, and ${others}. Allow q/big ${allow}`],
+    [{ pool: 'slow' }, 'p/cheap', `for pool/slow, and ${others}. Allow pool/slow ${allow}`],
+    [{ models: ['q/big', 'slow'] }, 'p/m', `for q/big or pool/slow, and ${others}. Allow q/big or pool/slow ${allow}`],
+    [{ models: [] }, undefined, 'for no model at all. Use another profile, or none.'],
+    [{ models: [] }, 'p/m', 'for no model at all. Use another profile, or none.'],
+  ])('of profile %j and request %j is none, rather than another', (profile, model, message) => {
+    expect(refusal({ profile, request: model === undefined ? {} : { model } })).toBe(
+      `Not spawned: the profile helper is ${message}`,
+    )
+  })
+
+  it('that its profile is not for is refused, whoever chose it', () => {
+    const derived = deriveContract({
+      parent: fresh(root()),
+      child: { id: 'a1', step_idx: 0 },
+      profile: { name: 'helper', profile: { models: ['p/cheap'] }, digest: '' },
+      request: { task: 't' },
+      settings: DELEGATION_DEFAULTS,
+      model: { provider: 'p', model: 'm', source: 'inherited', adjustments: [], window: null },
+      known_tools: TOOLS,
+      prompt_digest: '',
+    })
+    expect(derived).toEqual({ ok: false, message: `Not spawned: it cannot have p/m: ${alone}.` })
   })
 
   it('may be the parent’s own where its list has forgotten it', () => {
@@ -1090,7 +1153,8 @@ const profile: fc.Arbitrary<Profile> = fc.record(
     tools: fc.subarray(PATTERNS),
     skills: fc.subarray(['roofing', 'paint*', 'flying']),
     mcp_servers: fc.subarray(['tracker', 'd*', 'moon']),
-    model: fc.constantFrom(...MODELS),
+    model: fc.oneof({ weight: 4, arbitrary: fc.constantFrom('p/m', 'p/cheap', 'fast') }, fc.constant('q/big')),
+    models: fc.subarray(MODELS, { minLength: 1 }),
     mode,
     budget: sensible,
     attempt_timeout_ms: whole(5000, 200_000),

@@ -1,6 +1,6 @@
 /** What another process does with the same file, by the name of the part it plays. Bundled by processes.ts. */
 import { writeSync } from 'node:fs'
-import { beginChild, called, claim, finished, started, taken } from '../../src/store/conformance/fixtures.js'
+import { beginChild, called, claim, commanded, finished, started, taken } from '../../src/store/conformance/fixtures.js'
 import { blobDigest, openSqliteStore, type Store } from '../../src/store/index.js'
 
 const [part = '', file = '', name = '', count = '0'] = process.argv.slice(2)
@@ -61,6 +61,26 @@ const parts: Record<string, () => Promise<void>> = {
       }
     })
     await Promise.all(work)
+  },
+
+  /** Appends to the control log, two events at a time. */
+  async command() {
+    const store = await open()
+    say('ready')
+    await told()
+    for (let i = 1; i <= Number(count); i++) {
+      await store.appendControl([commanded(`${name} ${i}a`), commanded(`${name} ${i}b`)])
+    }
+    await store.close()
+  },
+
+  /** The same until it is killed, and says what was acknowledged. */
+  async commandUntilKilled() {
+    const store = await open()
+    for (;;) {
+      const events = await store.appendControl([commanded('x'), commanded('y')])
+      say(String(events.at(-1)?.position))
+    }
   },
 
   /** On a disk with too little room for one of two appends that share a commit. */

@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import Database from 'libsql'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { OWN_GITIGNORE } from '../../src/index.js'
 import { begin, called, taken } from '../../src/store/conformance/fixtures.js'
 import { openSqliteStore } from '../../src/store/index.js'
 import { EVENTS_OF_AGENT } from '../../src/store/sqlite/events.js'
@@ -11,7 +12,7 @@ describe('openSqliteStore', () => {
   it('makes the folder, and hides one that is named .retinue from git', async () => {
     const path = await testFolder()
     await testStore(join(path, 'deep', '.retinue', 'retinue.db'))
-    expect(await readFile(join(path, 'deep', '.retinue', '.gitignore'), 'utf8')).toBe('*\n')
+    expect(await readFile(join(path, 'deep', '.retinue', '.gitignore'), 'utf8')).toBe(OWN_GITIGNORE)
     await testStore(join(path, 'data', 'retinue.db'))
     expect(await readdir(join(path, 'data'))).not.toContain('.gitignore')
   })
@@ -44,7 +45,7 @@ describe('openSqliteStore', () => {
     const before = await readFile(file)
     const opened = await openSqliteStore({ file, clock })
     expect(opened).toMatchObject({ ok: false, code: 'newer_version' })
-    expect(opened.ok ? '' : opened.message).toMatch(/schema is version 99, and this one knows 1\. Update Retinue/)
+    expect(opened.ok ? '' : opened.message).toMatch(/schema is version 99, and this one knows 2\. Update Retinue/)
     expect(await readFile(file)).toEqual(before)
   })
 
@@ -81,7 +82,7 @@ describe('openSqliteStore', () => {
     await begin(store, 'run')
     const raw = new Database(file)
     expect(raw.pragma('journal_mode')).toEqual([{ journal_mode: 'wal' }])
-    expect(raw.pragma('user_version')).toEqual([{ user_version: 1 }])
+    expect(raw.pragma('user_version')).toEqual([{ user_version: 2 }])
     raw.close()
   })
 })

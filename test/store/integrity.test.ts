@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
-import { begin, beginChild, called, finished, taken } from '../../src/store/conformance/fixtures.js'
+import { begin, beginChild, called, commanded, finished, taken } from '../../src/store/conformance/fixtures.js'
 import { blobDigest, type Store } from '../../src/store/index.js'
 import { testFolder, testStore } from './sqlite.js'
 
@@ -131,5 +131,85 @@ describe('verify', () => {
     const batch = { run_id: 'run', agent_id: 'root', epoch: 1, expected_seq: 4, events: [] }
     await taken(store, { ...batch, blobs: [{ digest: blobDigest('other'), bytes }] })
     await expect(store.blob(blobDigest('other'))).rejects.toThrow(digest)
+  })
+})
+
+describe('verifyControl', () => {
+  /** A control log of five events, damaged by a hand that reaches past the store. */
+  async function tampered(sql: string) {
+    const file = join(await testFolder(), 'retinue.db')
+    const store = await testStore(file)
+    await store.appendControl(['1', '2', '3', '4', '5'].map((given) => commanded(`@writer ${given}`)))
+    expect(await store.verifyControl()).toBeNull()
+    const raw = new Database(file)
+    raw.exec(sql)
+    raw.close()
+    return store
+  }
+
+  it.each([
+    ['a payload', `data = replace(data, '@writer', '@tester')`],
+    ['an outcome', `data = replace(data, 'success', 'denied')`],
+    ['the blanks in a payload', `data = replace(data, ':', ': ')`],
+    ['a type', `type = 'control.other'`],
+    ['a version', 'version = 2'],
+    ['a time', 'at = at + 1'],
+    ['a digest', `digest = replace(digest, substr(digest, 1, 1), 'x')`],
+  ])('names the row in which %s was changed', async (_, change) => {
+    const store = await tampered(`UPDATE control_log SET ${change} WHERE position = 3`)
+    expect(await store.verifyControl()).toMatchObject({ position: 3 })
+  })
+
+  it('finds a row that is missing, also where the positions were closed up', async () => {
+    const gap = await tampered('DELETE FROM control_log WHERE position = 3')
+    const message = 'the event at position 3 is missing before it'
+    expect(await gap.verifyControl()).toEqual({ position: 4, message })
+    const closed = await tampered(
+      'DELETE FROM control_log WHERE position = 3; UPDATE control_log SET position = position - 1 WHERE position > 3',
+    )
+    expect(await closed.verifyControl()).toMatchObject({ position: 3 })
+  })
+
+  it('finds a cut end and a cut log by the head', async () => {
+    const end = await tampered('DELETE FROM control_log WHERE position = 5')
+    const message = 'the control log ends at position 4, but its head says 5'
+    expect(await end.verifyControl()).toEqual({ position: 5, message })
+    expect(await (await tampered('DELETE FROM control_log')).verifyControl()).toMatchObject({ position: 5 })
+  })
+
+  it('finds a head that does not fit, or is gone, after which nothing is taken any more', async () => {
+    const forged = await tampered(`UPDATE control_head SET digest = 'x'`)
+    const message = 'the head of the control log does not fit its last event'
+    expect(await forged.verifyControl()).toEqual({ position: 5, message })
+    const gone = await tampered('DELETE FROM control_head')
+    expect(await gone.verifyControl()).toEqual({ position: 5, message: 'the control log has no head' })
+    await expect(gone.appendControl([commanded('x')])).rejects.toThrow('The control log has no head')
+  })
+
+  it('finds rows that were put before the first', async () => {
+    const store = await tampered(
+      `INSERT INTO control_log (position, type, version, at, data, digest)
+       SELECT 0, type, version, at, data, digest FROM control_log WHERE position = 1`,
+    )
+    expect(await store.verifyControl()).toMatchObject({ position: 0 })
+  })
+
+  it('looks at all of a long log', async () => {
+    const store = await tampered('SELECT 1')
+    await store.appendControl(Array.from({ length: 1200 }, (_, i) => commanded(`${i}`)))
+    expect(await store.verifyControl()).toBeNull()
+    expect(await store.readControl({ last: 1 })).toMatchObject([{ position: 1205 }])
+  })
+
+  it('is not needed to notice what cannot be read', async () => {
+    for (const change of [`data = '{"command":1}'`, `data = '{"command"'`, `type = 'control.other'`, 'version = 2']) {
+      const bad = await tampered(`UPDATE control_log SET ${change} WHERE position = 3`)
+      await expect(bad.readControl()).rejects.toMatchObject({
+        name: 'CorruptLogError',
+        where: { position: 3 },
+        message: expect.stringMatching(/^The control log is corrupt at event 3 \(bad_payload\): control\./),
+      })
+      expect(await bad.readControl({ after: 3 })).toHaveLength(2)
+    }
   })
 })

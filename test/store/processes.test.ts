@@ -46,6 +46,36 @@ describe('one file, several processes', () => {
     expect([await store.runs(), await store.agents('run')]).toEqual(before)
   })
 
+  it('has one control log, in which batches of all processes stand whole', async () => {
+    const file = join(await testFolder(), 'retinue.db')
+    const store = await testStore(file)
+    const children = ['left', 'right'].map((name) => play('command', file, name, '40'))
+    await Promise.all(children.map((other) => other.said(1)))
+    for (const other of children) other.tell('go')
+    await Promise.all(children.map((other) => other.succeeded()))
+    const log = await store.readControl()
+    expect(log.map((event) => event.position)).toEqual(Array.from({ length: 160 }, (_, i) => i + 1))
+    for (const name of ['left', 'right']) {
+      const own = log.map((event) => event.data.arguments).filter((text) => text.startsWith(name))
+      expect(own).toEqual(Array.from({ length: 40 }, (_, i) => [`${name} ${i + 1}a`, `${name} ${i + 1}b`]).flat())
+    }
+    const seconds = log.flatMap((event, i) => (event.data.arguments.endsWith('b') ? [log[i - 1]?.data.arguments] : []))
+    expect(seconds).toEqual(log.map((event) => event.data.arguments).filter((text) => text.endsWith('a')))
+    expect(await store.verifyControl()).toBeNull()
+  })
+
+  it('loses nothing of the control log that was acknowledged when a process is killed', async () => {
+    const file = join(await testFolder(), 'retinue.db')
+    const victim = play('commandUntilKilled', file)
+    await victim.said(20)
+    victim.process.kill('SIGKILL')
+    await victim.ended
+    const acknowledged = Number(victim.lines.at(-1))
+    const store = await testStore(file)
+    expect([0, 2]).toContain((await store.readControl()).length - acknowledged)
+    expect(await store.verifyControl()).toBeNull()
+  })
+
   it('is followed from another process, soon after the commit', async () => {
     const file = join(await testFolder(), 'retinue.db')
     const store = await testStore(file)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { OWN_GITIGNORE } from '../../domain/index.js'
 import { createGit } from '../git.js'
 import { GitCommand } from '../git-command.js'
 import type { Fault, Processes, TreeFault, TreeResult } from '../host.js'
@@ -192,7 +193,7 @@ async function makeHome(folder: string, object_format: string): Promise<TreeResu
     const format = await readFile(join(home, 'format'), 'utf8').catch(() => null)
     if (format === null) {
       // Not a file that the person has: without one, everything in the folder would be seen by their own git.
-      await writeFile(join(beside, '.gitignore'), '*\n', { flag: 'wx' }).catch(() => {})
+      await writeFile(join(beside, '.gitignore'), OWN_GITIGNORE, { flag: 'wx' }).catch(() => {})
       const making = join(beside, `git-new-${randomUUID()}`)
       for (const part of ['objects/info', 'objects/pack', 'refs/heads', 'info', 'worktrees']) {
         await mkdir(join(making, part), { recursive: true })

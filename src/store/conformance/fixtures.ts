@@ -1,4 +1,13 @@
-import type { AgentResult, Contract, EventData, EventType, NewEvent, Outcome, StoredEvent } from '../../domain/index.js'
+import type {
+  AgentResult,
+  Contract,
+  EventData,
+  EventType,
+  NewControlEvent,
+  NewEvent,
+  Outcome,
+  StoredEvent,
+} from '../../domain/index.js'
 import type { Append, AppendResult, Store } from '../store.js'
 
 /** What a suite gets to work with: an empty store. */
@@ -118,6 +127,18 @@ export function subAgentReused({ sub_agent_id, step_idx }: SubAgent, result: Age
 
 export function closed(outcome: Outcome = 'completed', text = '', at = AT): NewEvent {
   return event('run.closed', { outcome, reason: 'done', text }, at)
+}
+
+/** A command of the control plane, told from others by what was given with it. */
+export function commanded(given: string, at = AT): NewControlEvent {
+  const by = { principal: 'anna', role: 'operator' as const, session_id: null }
+  const came = { outcome: 'success' as const, message: 'Pinned.' }
+  return {
+    type: 'control.command_executed',
+    version: 1,
+    at,
+    data: { command: 'agents pin', arguments: given, ...by, ...came },
+  }
 }
 
 export const claim = { owner: 'me', ttl_ms: 60_000 }

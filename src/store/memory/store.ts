@@ -1,14 +1,17 @@
-import type { RunRow, StoredEvent } from '../../domain/index.js'
+import type { NewControlEvent, RunRow, StoredEvent } from '../../domain/index.js'
+import { controlDrafts } from '../control-log.js'
 import { type Followed, follow } from '../follow.js'
 import { storeClosed } from '../refusals.js'
 import type { Append, AppendResult, Lease, RunQuery, Signal, Store } from '../store.js'
 import { Watchers } from '../watchers.js'
+import { MemoryControlLog } from './control-log.js'
 import { MemoryLog } from './log.js'
 import { MemoryRecords } from './records.js'
 
 export class MemoryStore implements Store {
   readonly #log: MemoryLog
   readonly #records: MemoryRecords
+  readonly #control = new MemoryControlLog()
   readonly #signals: (Omit<Signal, 'data'> & { data: string })[] = []
   readonly #watchers = new Watchers()
   readonly #followed: Followed
@@ -138,6 +141,21 @@ export class MemoryStore implements Store {
   async deleteRecord(record: Parameters<Store['deleteRecord']>[0]) {
     this.#open()
     return this.#records.delete(record)
+  }
+
+  async appendControl(events: readonly NewControlEvent[]) {
+    this.#open()
+    return this.#control.append(controlDrafts(events))
+  }
+
+  async readControl(query: Parameters<Store['readControl']>[0] = {}) {
+    this.#open()
+    return this.#control.read(query)
+  }
+
+  async verifyControl() {
+    this.#open()
+    return this.#control.verify()
   }
 
   async close() {

@@ -1,6 +1,7 @@
 import { lstat, mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { OWN_GITIGNORE } from '../../domain/index.js'
 import type { Store } from '../store.js'
 import { type Database, isBusy } from './database.js'
 import { kindOf, migrate, SCHEMA_VERSION } from './schema.js'
@@ -37,7 +38,7 @@ async function makeFolder(folder: string): Promise<void> {
   if (basename(folder) !== '.retinue') return
   // A repository can bring such a link with it; what a run logs must not end up where a stranger chose.
   if ((await lstat(folder)).isSymbolicLink()) throw new Error(`${folder} is a symbolic link; remove it`)
-  await writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
+  await writeFile(join(folder, '.gitignore'), OWN_GITIGNORE, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error
   })
 }

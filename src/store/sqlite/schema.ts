@@ -102,6 +102,22 @@ const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (type, id, version)
   );
   `,
+  `
+  CREATE TABLE control_log (
+    position INTEGER PRIMARY KEY NOT NULL,
+    type TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    data TEXT NOT NULL,
+    digest TEXT NOT NULL
+  );
+  CREATE TABLE control_head (
+    id INTEGER PRIMARY KEY NOT NULL CHECK (id = 1),
+    position INTEGER NOT NULL,
+    digest TEXT NOT NULL
+  );
+  INSERT INTO control_head (id, position, digest) VALUES (1, 0, '');
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

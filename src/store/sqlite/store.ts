@@ -1,8 +1,10 @@
-import type { StoredEvent } from '../../domain/index.js'
+import type { NewControlEvent, StoredEvent } from '../../domain/index.js'
+import { controlDrafts } from '../control-log.js'
 import { follow } from '../follow.js'
 import { storeClosed } from '../refusals.js'
 import type { Append, AppendResult, Lease, RunQuery, Signal, Store } from '../store.js'
 import { Appends, type Group, newGroup } from './append.js'
+import { ControlLog } from './control-log.js'
 import type { Database } from './database.js'
 import { Following } from './follow.js'
 import { Leases } from './leases.js'
@@ -23,6 +25,7 @@ export class SqliteStore implements Store {
   readonly #leases: Leases
   readonly #signals: Signals
   readonly #records: Records
+  readonly #control: ControlLog
   #closed: Promise<void> | null = null
 
   constructor(reading: Database, writing: Database, clock: { now(): number }) {
@@ -35,6 +38,7 @@ export class SqliteStore implements Store {
     this.#leases = new Leases(reading, writing, clock)
     this.#signals = new Signals(reading, writing, clock)
     this.#records = new Records(reading, writing, clock)
+    this.#control = new ControlLog(reading, writing)
     this.#writer = new Writer(writing, newGroup, (group) => {
       this.#appends.committed(group)
       for (const run_id of group.runs.keys()) this.#following.appended(run_id)
@@ -124,6 +128,21 @@ export class SqliteStore implements Store {
 
   deleteRecord(record: Parameters<Store['deleteRecord']>[0]) {
     return this.#writer.write(() => this.#records.delete(record))
+  }
+
+  async appendControl(events: readonly NewControlEvent[]) {
+    const drafts = controlDrafts(events)
+    return this.#writer.write(() => this.#control.append(drafts))
+  }
+
+  async readControl(query: Parameters<Store['readControl']>[0] = {}) {
+    this.#open()
+    return this.#control.read(query)
+  }
+
+  async verifyControl() {
+    this.#open()
+    return this.#control.verify()
   }
 
   close(): Promise<void> {
