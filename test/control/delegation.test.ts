@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createConfigSurroundings } from '../../src/configuration.js'
 import { formatProblems } from '../../src/control/index.js'
-import { DELEGATION_DEFAULTS } from '../../src/domain/index.js'
+import { DELEGATION_DEFAULTS, PROFILE_NAME_FAULT, profileSchema } from '../../src/domain/index.js'
 import { HOME, load, loadWith, PROJECT, surroundings } from './load.js'
 
 const TOOLS = 'read_file, write_file, run_command, git_diff, git_log'
@@ -33,7 +33,9 @@ delegation:
   max_retries: 0
   models: [a/b, fast, pool/fast]
   ask_person: true
-  report_path_pattern: null`
+  report_path_pattern: null
+  roles: false
+  test_paths: [checks/**]`
     expect((await resolved({ user })).config.delegation).toEqual({
       enabled: false,
       max_depth: 8,
@@ -43,6 +45,8 @@ delegation:
       models: ['a/b', 'fast', 'pool/fast'],
       ask_person: true,
       report_path_pattern: null,
+      roles: false,
+      test_paths: ['checks/**'],
     })
   })
 
@@ -104,38 +108,81 @@ profiles:
     system_prompt: Be brief.
     system_prompt_file: RESEARCHER.md
     bootstrap_files: [SOUL.md, AGENTS.md]
-    tools: [Bash, git_*, cat, mcp__web__fetch, 'mcp__github__*']
+    tools: [git_*, cat, mcp__web__fetch, 'mcp__github__*', Bash(git diff *), run_command(ls), 'Write(docs/**)']
+    deny: [Bash(rm *), Read(**/.env), mcp__github__delete_repo]
+    ask: [write]
+    read_paths: [src, 'docs/**']
+    write_paths: []
     skills: [release-notes]
     mcp_servers: [github]
     pool: smart
+    models: [a/b, smart, pool/smart]
     mode: plan
+    isolation: read_only
     budget: {tool_calls: 3, wall_ms: 5000, cost_usd: 0.1, sub_agents: 0}
+    context_share: 25
     attempt_timeout_ms: 5000
     max_retries: 10
     can_spawn_children: true
+    may_spawn: [reviewer, team.a:b, '@writer']
     cache: true
-  nobody: {tools: [], bootstrap_files: [], skills: [], mcp_servers: []}
+  nobody: {tools: [], bootstrap_files: [], skills: [], mcp_servers: [], deny: [], read_paths: [], may_spawn: []}
+  alone: {model: a/b, models: []}
   anybody: {}`
-    expect((await resolved({ user })).config.profiles).toEqual({
+    const { config, profiles } = await resolved({ user })
+    expect(config.profiles).toEqual({
       researcher: {
         description: 'Looks things up.',
         system_prompt: 'Be brief.',
         system_prompt_file: 'RESEARCHER.md',
         bootstrap_files: ['SOUL.md', 'AGENTS.md'],
-        tools: ['read_file', 'run_command', 'git_diff', 'git_log', 'mcp__web__fetch', 'mcp__github__*'],
+        tools: [
+          ...['read_file', 'git_diff', 'git_log', 'mcp__web__fetch', 'mcp__github__*'],
+          ...['run_command(git diff *)', 'run_command(ls)', 'write_file(docs/**)'],
+        ],
+        deny: ['run_command(rm *)', 'read_file(**/.env)', 'mcp__github__delete_repo'],
+        ask: ['write_file'],
+        read_paths: ['src', 'docs/**'],
+        write_paths: [],
         skills: ['release-notes'],
         mcp_servers: ['github'],
         pool: 'smart',
+        models: ['a/b', 'smart', 'pool/smart'],
         mode: 'plan',
+        isolation: 'read_only',
         budget: { tool_calls: 3, wall_ms: 5000, cost_usd: 0.1, sub_agents: 0 },
+        context_share: 25,
         attempt_timeout_ms: 5000,
         max_retries: 10,
         can_spawn_children: true,
+        may_spawn: ['reviewer', 'team.a:b', '@writer'],
         cache: true,
       },
-      nobody: { tools: [], bootstrap_files: [], skills: [], mcp_servers: [] },
+      nobody: {
+        ...{ tools: [], bootstrap_files: [], skills: [], mcp_servers: [] },
+        ...{ deny: [], read_paths: [], may_spawn: [] },
+      },
+      alone: { model: 'a/b', models: [] },
       anybody: {},
     })
+    expect(Object.keys(config.profiles.researcher ?? {}).length).toBe(Object.keys(profileSchema.shape).length - 1)
+    expect(profiles.map(({ name, profile }) => [name, profile])).toEqual(Object.entries(config.profiles))
+  })
+
+  it('are found with the file that each is in, the project’s first', async () => {
+    const { profiles } = await resolved({
+      user: 'profiles: {coder: {mode: plan, deny: [Bash]}}',
+      project: 'profiles: {coder: {tools: [Bash]}, theirs: {}}',
+    })
+    const from = (scope: string, file: string) => ({ source: { kind: 'config', scope, file }, notes: [], kept: {} })
+    const project = { ...from('project', 'retinue.yaml'), fault: null }
+    const user = { ...from('user', '~/.config/retinue/config.yaml'), fault: null }
+    expect(profiles).toEqual([
+      { name: 'coder', ...project, profile: { tools: ['run_command'] } },
+      { name: 'theirs', ...project, profile: {} },
+      { name: 'coder', ...user, profile: { mode: 'plan', deny: ['run_command'] } },
+    ])
+    expect((await resolved({})).profiles).toEqual([])
   })
 
   it('take the tools of seed 000 by the names it has for them', async () => {
@@ -174,7 +221,7 @@ profiles:
 })
 
 /** Every message for one slip, as it stands on the screen. */
-const NAME = 'a profile name begins with a lower-case letter and has at most 64 letters, digits, dashes and underscores'
+const NAME = PROFILE_NAME_FAULT
 const MISTAKES: [text: string, ...messages: string[]][] = [
   ['delegation: {max_dept: 1}', '1:14: unknown key "max_dept" in delegation: did you mean "max_depth"?'],
   ['delegation: {max_depth: 0}', '1:25: delegation.max_depth must be at least 1'],
@@ -208,14 +255,14 @@ const MISTAKES: [text: string, ...messages: string[]][] = [
   ],
   ['profiles: [coder]', '1:11: profiles must be a mapping, not a list'],
   ['profiles: {coder: }', '1:12: profiles.coder has no value: give it one or remove it'],
-  ...['Coder', '1st', 'a b', 'a.b', '-x', `${'x'.repeat(65)}`, ''].map((name): [string, string] => [
+  ...['Coder', '1st', 'a b', 'a/b', '-x', `${'x'.repeat(65)}`, ''].map((name): [string, string] => [
     `profiles: {"${name}": {}}`,
     `1:12: profiles.${name}: ${NAME}`,
   ]),
   ['profiles:\n  __proto__: {}', '2:3: unknown key "__proto__"'],
   [
     'profiles: {p: {promt: x}}',
-    '1:16: unknown key "promt" in profiles.p: known keys: description, system_prompt, system_prompt_file, bootstrap_files, tools, skills, mcp_servers, model, pool, mode, isolation, budget, attempt_timeout_ms, max_retries, can_spawn_children, cache',
+    '1:16: unknown key "promt" in profiles.p: known keys: description, system_prompt, system_prompt_file, bootstrap_files, tools, deny, ask, read_paths, write_paths, skills, mcp_servers, model, pool, models, mode, isolation, budget, context_share, attempt_timeout_ms, max_retries, can_spawn_children, may_spawn, cache',
   ],
   ['profiles: {p: {tool: []}}', '1:16: unknown key "tool" in profiles.p: did you mean "tools"?'],
   ['profiles: {p: {tools: [Bash, read_fil]}}', '1:30: unknown tool "read_fil": did you mean "read_file"?'],
@@ -252,6 +299,57 @@ const MISTAKES: [text: string, ...messages: string[]][] = [
   ['profiles: {p: {budget: {turn: 1}}}', '1:25: unknown key "turn" in profiles.p.budget: did you mean "turns"?'],
   ['profiles: {p: {attempt_timeout_ms: 4999}}', '1:36: attempt_timeout_ms must be at least 5000'],
   ['profiles: {p: {max_retries: 11}}', '1:29: profiles.p.max_retries must be at most 10'],
+  [
+    'profiles: {p: {tools: ["Bahs(ls)"]}}',
+    '1:24: unknown tool "Bahs": known tools: read_file, write_file, run_command, git_diff, git_log',
+  ],
+  [
+    'profiles: {p: {tools: ["Bash(ls"]}}',
+    '1:24: "Bash(ls" is not a rule: write tool or tool(pattern), as in run_command(git diff *)',
+  ],
+  ['profiles: {p: {tools: ["Bash(rm:*)"]}}', '1:24: "Bash(rm:*)": write run_command(rm *)'],
+  [
+    'profiles: {p: {tools: ["Write(/etc/**)"]}}',
+    '1:24: "/etc/**" is not in the workspace: paths are relative to the project folder',
+  ],
+  [
+    'profiles: {p: {tools: ["Bash(ls)", read, "*"]}}',
+    '1:24: "Bash(ls)" limits nothing beside "*", which has the tool for all calls: remove one of them',
+  ],
+  [
+    'profiles: {p: {tools: [run_command, "Bash(ls)"]}}',
+    '1:37: "Bash(ls)" limits nothing beside "run_command", which has the tool for all calls: remove one of them',
+  ],
+  ['profiles: {p: {deny: [run_comand]}}', '1:23: unknown tool "run_comand": did you mean "run_command"?'],
+  [
+    'profiles: {p: {ask: ["Bash(a | b)"]}}',
+    '1:22: "Bash(a | b)" can match nothing: a rule is about one command, and | is part of none',
+  ],
+  ['profiles: {p: {deny: Bash}}', '1:22: profiles.p.deny must be a list, not "Bash"'],
+  ['profiles: {p: {write_paths: [../x]}}', '1:30: "../x" leaves the workspace: .. is not allowed'],
+  [
+    'profiles: {p: {write_paths: ["{..,a}/x"]}}',
+    '1:30: "{..,a}/x" in write_paths leaves the workspace: .. is not allowed',
+  ],
+  ['profiles: {p: {read_paths: [""]}}', '1:29: an empty path names nothing: write . for the whole workspace'],
+  [
+    'profiles: {p: {models: []}}',
+    '1:24: a profile without a model has nothing to run on with an empty list: name models, or remove it',
+  ],
+  ['profiles: {p: {models: [gpt 5]}}', '1:25: model must be provider/model, as in openai/gpt-5.2'],
+  ['profiles: {p: {models: [a/b, fast]}}', '1:30: model must be provider/model, as in openai/gpt-5.2'],
+  ['profiles: {p: {context_share: 0}}', '1:31: profiles.p.context_share must be at least 1'],
+  ['profiles: {p: {context_share: 101}}', '1:31: profiles.p.context_share must be at most 100'],
+  ...['Reviewer', '@a', '@A B', 'a b', '*'].map((name): [string, string] => [
+    `profiles: {p: {may_spawn: ["${name}"]}}`,
+    `1:28: "${name}" names no profile and is no handle: write a name as under profiles, or a handle such as @writer`,
+  ]),
+  ['delegation: {roles: yes}', '1:21: delegation.roles must be true or false, not "yes"'],
+  [
+    'delegation: {test_paths: [/tests]}',
+    '1:27: "/tests" is not in the workspace: paths are relative to the project folder',
+  ],
+  ['delegation: {test_paths: ["{a,..}"]}', '1:27: "{a,..}" in test_paths leaves the workspace: .. is not allowed'],
   [`profiles: {p: {description: "${'x'.repeat(501)}"}}`, '1:29: longer than 500 characters'],
   [
     'tools:\n  spawn:\n    enabled: true\n    profiles: {}',
@@ -342,6 +440,41 @@ const WIDENING: [what: string, project: string, user: string, where: string, mes
     'raise turns from 8 to 9',
   ],
   [
+    'a profile with a model among others that is not listed',
+    'profiles: {p: {models: [a/b, e/f]}}',
+    'delegation: {models: [a/b]}',
+    '1:30',
+    'let sub-agents use e/f, which your delegation.models does not list',
+  ],
+  [
+    'a profile with a script among others',
+    'profiles: {p: {models: [scripted/s.yaml]}}',
+    '',
+    '1:25',
+    'choose scripted/s.yaml, whose answers somebody wrote beforehand',
+  ],
+  [
+    "a profile with a share of the window where the user's file has a number",
+    'profiles: {p: {context_share: 50}}',
+    'delegation: {budget: {context_tokens: 4000}}',
+    '1:31',
+    "fill 50 % of a model's window, where your file has 4000 context_tokens",
+  ],
+  [
+    'roles that are turned off',
+    'delegation: {roles: true}',
+    'delegation: {roles: false}',
+    '1:21',
+    'bring the roles back, which your file turns off',
+  ],
+  [
+    "other test folders than the user's file has",
+    "delegation: {test_paths: [test, '**']}",
+    'delegation: {test_paths: [test]}',
+    '1:33',
+    'let the tester write **, which your delegation.test_paths does not list',
+  ],
+  [
     'a profile with more retries than the user gives sub-agents',
     'profiles: {p: {max_retries: 1}}',
     'delegation: {max_retries: 0}',
@@ -386,6 +519,16 @@ describe("a project's file", () => {
     ['a profile with a listed pool', 'profiles: {p: {pool: q}}', 'pools: {q: [a/b]}\ndelegation: {models: [pool/q]}'],
     ["a profile with the run's model", 'model: a/b\nprofiles: {p: {model: a/b}}', 'delegation: {models: []}'],
     ["the user's script", 'profiles: {p: {model: scripted/s}}', 'model: scripted/s'],
+    ['no roles', 'delegation: {roles: false}', ''],
+    ['roles as they are', 'delegation: {roles: true}', ''],
+    ['test folders of its own', "delegation: {test_paths: ['src/**/*.test.ts']}", ''],
+    ["the user's test folders, or fewer", 'delegation: {test_paths: [test]}', 'delegation: {test_paths: [test, spec]}'],
+    ['a share of the window', 'profiles: {p: {context_share: 100}}', 'delegation: {budget: {tool_calls: 3}}'],
+    [
+      'profiles that narrow in every way',
+      "profiles: {p: {tools: ['Bash(ls)'], deny: [read], ask: [write], read_paths: [src], write_paths: [], may_spawn: []}}",
+      '',
+    ],
     [
       'profiles, in any mode and with a budget',
       'profiles: {p: {mode: dangerous, budget: {tool_calls: 99}, max_retries: 3}}',

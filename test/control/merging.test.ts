@@ -38,6 +38,8 @@ const DEFAULT = {
     models: [],
     ask_person: false,
     report_path_pattern: '.retinue/reports/<run>/<agent>-step-<idx>-result.md',
+    roles: true,
+    test_paths: ['**/test/**', '**/tests/**', '**/__tests__/**', '**/spec/**'],
   },
   profiles: {},
   providers: {},
@@ -51,6 +53,7 @@ const DEFAULT = {
   web: { allow_private: [], search: null },
   tests: { command: null },
   local_models: true,
+  principals: {},
 }
 
 async function resolved(files: Record<string, string>) {
@@ -198,6 +201,12 @@ budget: {cost_usd: 0.25}`,
       files: { settings: { command: 'mine' }, from: 'user', file: USER_FILE },
       more: { settings: { url: 'https://mcp.example/mcp' }, from: 'project', file: project },
     })
+  })
+
+  it('takes principals of the user’s file alone', async () => {
+    const { config, origin } = await resolved({ user: "principals: {ada: operator, bo.b@x-1: viewer, '*': viewer}" })
+    expect(config).toEqual({ ...DEFAULT, principals: { ada: 'operator', 'bo.b@x-1': 'viewer', '*': 'viewer' } })
+    expect(origin('principals')).toBe('user')
   })
 
   it('takes flags as one more file', async () => {

@@ -86,6 +86,8 @@ describe('whatever the files say', () => {
                 turns: fc.integer({ min: 1, max: 99 }),
                 tool_calls: fc.integer({ min: 1, max: 99 }),
               }),
+              roles: fc.boolean(),
+              test_paths: fc.array(fc.constantFrom('test', '**', 'src/*.test.ts'), { maxLength: 2 }),
               models: fc.array(fc.constantFrom('a/b', 'c/d', 'scripted/x.yaml'), { maxLength: 2 }),
             },
             { requiredKeys: [] },
@@ -115,6 +117,8 @@ describe('whatever the files say', () => {
             expect(narrow.budget[name] ?? Infinity).toBeLessThanOrEqual(wide.budget[name] ?? Infinity)
           }
           if (user.delegation?.models) expect(wide.models).toEqual(expect.arrayContaining(narrow.models))
+          if (narrow.roles) expect(wide.roles).toBe(true)
+          if (user.delegation?.test_paths) expect(wide.test_paths).toEqual(expect.arrayContaining(narrow.test_paths))
           if (before.sandbox === 'on') expect(after.sandbox).toBe('on')
           expect(after.permissions.mcp_tools.slice(0, before.permissions.mcp_tools.length)).toEqual(
             before.permissions.mcp_tools,

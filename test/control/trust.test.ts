@@ -222,6 +222,14 @@ describe("a project's file", () => {
     ).toEqual([message])
   })
 
+  it('cannot say who may do what, trusted or not', async () => {
+    const message = 'retinue.yaml:1:1: principals is for your own file: /home/ada/.config/retinue/config.yaml'
+    expect(await refusals({ project: 'principals: {mallory: admin}' })).toEqual([message])
+    expect(
+      await refusals({ project: 'principals: {mallory: viewer}', user: `trusted_projects: [${PROJECT}]` }),
+    ).toEqual([message])
+  })
+
   it('is not trusted because of a folder above or beside it', async () => {
     for (const folder of ['~/', '/home/ada', '/', '~/shop-evil', '~/sho', '~/shop/sub']) {
       const loaded = await load({ user: `trusted_projects: ['${folder}']` })

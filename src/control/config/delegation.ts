@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { DELEGATION_BOUNDS, reportPathFault } from '../../domain/index.js'
+import { DELEGATION_BOUNDS, globFault, reportPathFault } from '../../domain/index.js'
 import { budgetSettingsSchema } from './bounds.js'
 import { DEFAULTS } from './defaults.js'
 import { modelSettingSchema } from './models.js'
+import { workspacePathFault } from './paths.js'
 import { checked, setting } from './setting.js'
 
 export function delegationSettingsSchema() {
@@ -51,6 +52,20 @@ export function delegationSettingsSchema() {
       'Where the report of each sub-agent is written, below `.retinue`; `<run>`, `<agent>` and `<idx>` stand for ids and ' +
         'the number of the step. `null`: nowhere. Reports are in the database in any case.',
       { default: usual.report_path_pattern, examples: ['.retinue/reports/<run>/<agent>.md'] },
+    ),
+    roles: setting(
+      z.boolean(),
+      'Whether the five profiles that ship are there: `researcher`, `planner`, `executor`, `reviewer`, `tester`. A profile ' +
+        'of yours or of the project stands before the role of its name.',
+      { default: usual.roles, examples: [true] },
+    ),
+    test_paths: setting(
+      z.array(checked((path) => workspacePathFault(path) ?? globFault(path, 'test_paths'))),
+      "Globs of what the role `tester` may write, of its parent's. An empty list: nothing.",
+      {
+        default_text: usual.test_paths.map((path) => `\`${path}\``).join(', '),
+        examples: [['test/**', 'src/**/*.test.ts']],
+      },
     ),
   })
 }

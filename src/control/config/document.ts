@@ -90,7 +90,10 @@ refused, with the line, when it
   over the default)
 - turns \`delegation\` or its \`ask_person\` on, or raises one of its numbers over yours (or over the default)
 - has a profile with a larger \`budget\` or more \`max_retries\` than your own file has under \`delegation\`
+- has a profile with a \`context_share\`, where your own file has \`delegation.budget.context_tokens\`
 - names a model for sub-agents that yours does not, where your own file has \`delegation.models\`
+- names a glob in \`delegation.test_paths\` that yours does not, where your own file has that list
+- turns \`delegation.roles\` on, where your own file turns them off
 - has reports of sub-agents written, where your own file has \`report_path_pattern: null\`
 - has a command for fresh worktrees (\`workspace.setup\`) that is not yours, turns \`workspace.repair\` on, lets sub-agents
   write into your folder itself (\`isolation: shared\`), or has results reach it in a bolder way than yours (\`land\`)
@@ -102,6 +105,6 @@ refused, with the line, when it
 It may name \`mcp_servers\`, but none of them starts before you trusted it.
 
 Where you trust a project, list its folder under \`trusted_projects\` in your own file, and its \`retinue.yaml\` may do
-all of these. \`trusted_projects\` itself counts in your own file only.`
+all of these. \`trusted_projects\` itself counts in your own file only, and so does \`principals\`.`
 
 const EXAMPLE_TEXT = 'All settings, as your own file could have them.'

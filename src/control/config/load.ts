@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import type { z } from 'zod'
+import type { FoundProfile } from '../profiles/found.js'
+import { configuredProfiles } from './configured-profiles.js'
 import { type ReadFile, readEither } from './either.js'
 import { modelsNamed, poolFault, poolNameFault } from './models.js'
 import { inFileOrder, type Problem } from './problem.js'
@@ -29,6 +31,8 @@ export type LoadedConfig<P, S = unknown> =
       files: Config<P, S>[]
       /** By name. The user's wins over the project's. */
       mcp_servers: Record<string, ConfiguredServer<S>>
+      /** The project's, then the user's, which stand before those of their names. */
+      profiles: FoundProfile[]
       sources: { file: string; keys: string[] }[]
       /** Whether the project's file could widen what holds without it. */
       trusted: boolean
@@ -82,6 +86,10 @@ export async function loadConfig<P, S>(options: LoadOptions<P, S>): Promise<Load
     config,
     files,
     mcp_servers: { ...serversOf(project, 'project'), ...serversOf(user, 'user') },
+    profiles: [
+      ...configuredProfiles('project', project, surroundings.tools, places),
+      ...configuredProfiles('user', user, surroundings.tools, places),
+    ],
     sources: sources.map(({ file, keys }) => ({ file, keys })),
     trusted,
     origin: (path) => (sets(project, path) ? 'project' : sets(user, path) ? 'user' : 'default'),

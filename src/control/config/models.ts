@@ -58,9 +58,10 @@ export function modelsNamed({ model, delegation, profiles }: Config): { path: Pa
   return [
     ...at(['model'], model),
     ...(delegation?.models ?? []).flatMap((name, i) => at(['delegation', 'models', i], name)),
-    ...Object.entries(profiles ?? {}).flatMap(([profile, { model, pool }]) => [
+    ...Object.entries(profiles ?? {}).flatMap(([profile, { model, pool, models = [] }]) => [
       ...at(['profiles', profile, 'model'], model),
       ...at(['profiles', profile, 'pool'], pool, true),
+      ...models.flatMap((name, i) => at(['profiles', profile, 'models', i], name)),
     ]),
   ]
 }

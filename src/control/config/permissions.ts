@@ -6,30 +6,23 @@ import type { ToolName } from './surroundings.js'
 import { readRule, readTool } from './tools.js'
 
 export function permissionsSettingsSchema(tools: readonly ToolName[]) {
-  const rules = (decision: Decision) =>
-    z.array(
-      named((text) => {
-        const read = readRule(decision, text, tools)
-        return read.ok ? null : read.fault
-      }),
-    )
   const paths = z.array(checked(workspacePathFault))
   return z.strictObject({
     allow: setting(
-      rules('allow'),
+      rules('allow', tools),
       'Calls that are not asked about, as `tool` or `tool(pattern)`. A pattern is matched word by word against a ' +
         'command, and as a glob against the paths of every other tool.',
       { default_text: 'none', examples: [['run_command(git diff *)', 'write_file(docs/**)']] },
     ),
     ask: setting(
-      rules('ask'),
+      rules('ask', tools),
       'Calls that a person is asked about, whatever `allow` and the mode say; `plan` mode still refuses what it refuses.',
       {
         default_text: 'none',
         examples: [['run_command(git push *)']],
       },
     ),
-    deny: setting(rules('deny'), 'Calls that are refused, whatever the mode, `allow` and `ask` say.', {
+    deny: setting(rules('deny', tools), 'Calls that are refused, whatever the mode, `allow` and `ask` say.', {
       default_text: 'none',
       examples: [['run_command(rm *)', 'read_file(**/.env)']],
     }),
@@ -62,6 +55,16 @@ export function permissionsSettingsSchema(tools: readonly ToolName[]) {
       examples: [['release-notes']],
     }),
   })
+}
+
+/** Rules such as `run_command(rm *)`. */
+export function rules(decision: Decision, tools: readonly ToolName[]) {
+  return z.array(
+    named((text) => {
+      const read = readRule(decision, text, tools)
+      return read.ok ? null : read.fault
+    }),
+  )
 }
 
 /** Tools by name, alias or pattern. */

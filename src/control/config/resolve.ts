@@ -1,4 +1,4 @@
-import type { Budget, Mode, Profile, ToolLimits, WorkspaceSettings } from '../../domain/index.js'
+import type { Budget, Mode, PrincipalRole, Profile, ToolLimits, WorkspaceSettings } from '../../domain/index.js'
 import { DEFAULTS, type SandboxSetting } from './defaults.js'
 import { machinePath } from './paths.js'
 import { type ResolvedDelegation, resolveDelegation, resolveProfiles } from './resolve-delegation.js'
@@ -37,6 +37,8 @@ export type ResolvedConfig<P = unknown> = {
   web: { allow_private: string[]; search: SearchSettings | null }
   tests: { command: string | null }
   local_models: boolean
+  /** What others than the person may do, by name; `*` for everybody else. */
+  principals: Record<string, PrincipalRole>
 }
 
 /**
@@ -79,5 +81,6 @@ export function resolveConfig<P>(
     },
     tests: together<{ command: string | null }>({ command: null }, each('tests')),
     local_models: last('local_models') ?? DEFAULTS.local_models,
+    principals: together<Record<string, PrincipalRole>>({}, each('principals')),
   }
 }

@@ -1,5 +1,11 @@
 import { z } from 'zod'
-import { modeSchema } from '../../domain/index.js'
+import {
+  modeSchema,
+  PRINCIPAL_ID,
+  PRINCIPAL_ID_FAULT,
+  type PrincipalRole,
+  principalRoleSchema,
+} from '../../domain/index.js'
 import { budgetSettingsSchema, limitsSettingsSchema } from './bounds.js'
 import { DEFAULTS } from './defaults.js'
 import { delegationSettingsSchema } from './delegation.js'
@@ -37,6 +43,7 @@ export function createConfigSchema<P, S>(surroundings: Surroundings<P, S>) {
         examples: [{ files: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] } }],
       },
     ),
+    principals: principalsSetting(),
     trusted_projects: trustedProjects(),
   })
 }
@@ -47,6 +54,7 @@ export type Config<P = unknown, S = unknown> = z.infer<
 > & {
   providers?: Record<string, P> | undefined
   mcp_servers?: Record<string, S> | undefined
+  principals?: Record<string, PrincipalRole> | undefined
   trusted_projects?: string[] | undefined
 }
 
@@ -152,15 +160,35 @@ function plainSettings(surroundings: Omit<Surroundings, 'providers' | 'mcp_serve
 }
 
 const EXAMPLE_PROFILES = {
-  researcher: {
-    description: 'Looks things up in the code and says where they are.',
-    system_prompt: 'Answer with paths and line numbers. Change nothing.',
-    tools: ['read_file', 'git_*'],
-    mode: 'plan',
+  historian: {
+    description: 'Says when and why the code became what it is.',
+    system_prompt: 'Answer with commits, paths and line numbers. Change nothing.',
+    tools: ['read_file', 'git_*', 'run_command(git blame *)'],
+    deny: ['read_file(**/.env)'],
     model: 'anthropic/claude-haiku-4-5',
+    models: ['anthropic/claude-sonnet-4-5'],
     budget: { tool_calls: 40, context_tokens: 32_000 },
   },
-  coder: { description: 'Writes tested code.', system_prompt_file: 'docs/conventions.md', max_retries: 2 },
+  writer: {
+    description: 'Writes the documentation.',
+    system_prompt_file: 'docs/conventions.md',
+    write_paths: ['docs/**', 'README.md'],
+    may_spawn: ['reviewer', '@proofreader'],
+    max_retries: 2,
+  },
+}
+
+/** `*`, or a name that fits into the id of a record. */
+const PRINCIPAL = new RegExp(`^\\*$|${PRINCIPAL_ID.source}`)
+
+function principalsSetting() {
+  return setting(
+    z.record(z.string().regex(PRINCIPAL, `${PRINCIPAL_ID_FAULT}; * stands for everybody else`), principalRoleSchema),
+    'What others than you may do, by name, and `*` for everybody else. A `viewer` looks, and pins for itself; an `operator` ' +
+      'also registers agents, pins for all and starts and stops work; an `admin` may do everything, as you may at your own ' +
+      'terminal.',
+    { default_text: 'nobody else may do anything', examples: [{ ada: 'operator', '*': 'viewer' }], user_only: true },
+  )
 }
 
 function trustedProjects() {

@@ -8,7 +8,8 @@ type Refusal = { path: Path; what: string }
 
 /**
  * What a project's file says about sub-agents that needs the person's word. Profiles are within what their parents may
- * do and spend, whoever wrote them, so of them only what the person's own file has fixed for sub-agents is refused.
+ * do and spend, whoever wrote them, so of them only what the person's own file has fixed for sub-agents is refused. The
+ * role tester is a profile too, and one of the project could stand before it: `test_paths` need no more trust than that.
  */
 export function delegationRefusals(project: Config, user: Config, without: ResolvedConfig): Refusal[] {
   const { delegation } = project
@@ -20,6 +21,17 @@ export function delegationRefusals(project: Config, user: Config, without: Resol
   }
   if (delegation?.report_path_pattern && without.delegation.report_path_pattern === null) {
     refuse(['delegation', 'report_path_pattern'], 'have reports written, which your file turns off')
+  }
+  if (delegation?.roles && !without.delegation.roles) {
+    refuse(['delegation', 'roles'], 'bring the roles back, which your file turns off')
+  }
+  for (const [i, glob] of (delegation?.test_paths ?? []).entries()) {
+    // Without a word of the person's it is the project that knows where its tests are.
+    if (user.delegation?.test_paths === undefined || user.delegation.test_paths.includes(glob)) continue
+    refuse(
+      ['delegation', 'test_paths', i],
+      `let the tester write ${glob}, which your delegation.test_paths does not list`,
+    )
   }
   return [
     ...refusals,
@@ -40,10 +52,17 @@ function raisedDelegation({ delegation = {} }: Config, without: ResolvedConfig):
 }
 
 function raisedByProfiles({ profiles = {} }: Config, { delegation: fixed = {} }: Config): Refusal[] {
-  return Object.entries(profiles).flatMap(([name, { budget, max_retries }]) => [
+  return Object.entries(profiles).flatMap(([name, { budget, max_retries, context_share }]) => [
     ...raisedBudget(['profiles', name, 'budget'], fixed.budget, budget),
     ...raised(['profiles', name, 'max_retries'], fixed.max_retries, max_retries),
+    ...shared(['profiles', name, 'context_share'], fixed.budget?.context_tokens, context_share),
   ])
+}
+
+/** How many tokens a share comes to is known only with the model, so any of it may be more than the person's limit. */
+function shared(path: Path, fixed: number | undefined, share: number | undefined): Refusal[] {
+  if (fixed === undefined || share === undefined) return []
+  return [{ path, what: `fill ${share} % of a model's window, where your file has ${fixed} context_tokens` }]
 }
 
 type Limits = { [name in keyof Budget]?: Budget[name] | undefined } | undefined

@@ -33,6 +33,9 @@ export function trustFaults(
   if (project.trusted_projects !== undefined) {
     refuse(['trusted_projects'], `trusted_projects is for your own file: ${trust.user_file}`, 'key')
   }
+  if (project.principals !== undefined) {
+    refuse(['principals'], `principals is for your own file: ${trust.user_file}`, 'key')
+  }
   if (trust.trusted) return faults
 
   const remedy = `say it in ${trust.user_file}, or list this folder there under trusted_projects`

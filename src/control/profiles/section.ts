@@ -1,30 +1,71 @@
-import type { Profile } from '../../domain/index.js'
+import type { RegistryEntry } from '../../domain/index.js'
 import { escapeXml } from '../escape.js'
+import { plainLine } from '../plain.js'
+import type { Catalog, CatalogEntry } from './catalog.js'
 
 const MAX_CHARS = 300
 
-/** What the system prompt says about profiles: a line for each, in the order of their names. Nothing where there is none. */
-export function profilesSection(profiles: Readonly<Record<string, Profile>>): string {
-  const described = listProfiles(profiles)
-  if (described.length === 0) return ''
-  const lines = described.map(
+/**
+ * What the system prompt says about profiles: a line for each, in the order of their names. Nothing where there is
+ * none. `allowed`: the names and handles that the agent may have sub-agents by; absent for all.
+ */
+export function profilesSection(catalog: Catalog, allowed?: readonly string[]): string {
+  const lines = profilesOf(catalog, allowed).map(
     ({ name, description }) => `  <profile name="${escapeXml(name)}">${escapeXml(description)}</profile>`,
   )
-  return ['<available_spawn_profiles>', ...lines, '</available_spawn_profiles>'].join('\n')
+  return sectionOf('available_spawn_profiles', lines)
 }
 
-/** In the order of their names, so that prompts stay the same. */
-export function listProfiles(profiles: Readonly<Record<string, Profile>>): { name: string; description: string }[] {
-  return Object.entries(profiles)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, profile]) => ({ name, description: describeProfile(profile) }))
+/** The same for the agents of the registry: what a handle is good for, never what stands behind it. */
+export function agentsSection(catalog: Catalog, allowed?: readonly string[]): string {
+  const lines = agentsOf(catalog, allowed).map(({ agentId, description, tags = [] }) => {
+    const tagged = tags.length === 0 ? '' : ` tags="${escapeXml(tags.join(', '))}"`
+    return `  <agent handle="${escapeXml(agentId)}"${tagged}>${escapeXml(shortened(description))}</agent>`
+  })
+  return sectionOf('available_agents', lines)
 }
 
-/** What it is good for and what it works with. */
-function describeProfile({ description, system_prompt, tools }: Profile): string {
-  const [first = ''] = (description ?? system_prompt ?? '').trim().split('\n')
-  const said = first.length > MAX_CHARS ? `${first.slice(0, MAX_CHARS - 1)}…` : first
+/** What a sub-agent can be asked for by: the profiles in the order of their names, then the agents in that of theirs. */
+export function listProfiles(catalog: Catalog, allowed?: readonly string[]): { name: string; description: string }[] {
+  const agents = agentsOf(catalog, allowed).map(({ agentId, description }) => {
+    return { name: agentId, description: shortened(description) }
+  })
+  return [...profilesOf(catalog, allowed), ...agents]
+}
+
+/** Not what cannot be used, nor what this agent may not use: a model would only be refused. */
+function profilesOf({ profiles }: Catalog, allowed: readonly string[] | undefined) {
+  return [...profiles.values()].flatMap((entry) => {
+    const { name, profile } = entry
+    return profile !== null && isAllowed(allowed, name) ? [{ name, description: describe(entry) }] : []
+  })
+}
+
+/** A handle may be used by whoever may use its profile; a profile is not let in by a handle that points at it. */
+function agentsOf({ agents, profiles }: Catalog, allowed: readonly string[] | undefined): RegistryEntry[] {
+  return [...agents.values()].filter(({ agentId, profileId }) => {
+    const usable = (profiles.get(profileId)?.profile ?? null) !== null
+    return usable && (isAllowed(allowed, agentId) || isAllowed(allowed, profileId))
+  })
+}
+
+function isAllowed(allowed: readonly string[] | undefined, name: string): boolean {
+  return allowed === undefined || allowed.includes(name)
+}
+
+/** What it is good for and what it works with. The roles say both in their own words. */
+function describe({ profile, source }: CatalogEntry): string {
+  const { description, system_prompt = '', tools } = profile ?? {}
+  const said = shortened(description ?? system_prompt.trim().split('\n', 1)[0] ?? '')
   const sentence = said === '' || /[.!?…]$/.test(said) ? said : `${said}.`
-  const works = tools === undefined ? '' : `Tools: ${tools.join(', ') || 'none'}.`
+  const works = tools === undefined || source.kind === 'role' ? '' : `Tools: ${tools.join(', ') || 'none'}.`
   return [sentence, works].filter((part) => part !== '').join(' ')
+}
+
+function shortened(text: string): string {
+  return plainLine(text, MAX_CHARS)
+}
+
+function sectionOf(name: string, lines: readonly string[]): string {
+  return lines.length === 0 ? '' : [`<${name}>`, ...lines, `</${name}>`].join('\n')
 }

@@ -1,0 +1,54 @@
+import type { CommandOutcome } from '../../domain/index.js'
+import { type ControlRefusal, refused } from '../done.js'
+import { plainLine, plainText } from '../plain.js'
+import { denial } from '../principals/gate.js'
+import type { Command, CommandAnswer } from './command.js'
+import { type Caller, type ControlCall, executed } from './executed.js'
+import { findCommand, isCommandLine } from './line.js'
+
+/** What a command came to. `data`: the same as `text`, for programs. */
+export type CommandResult = { outcome: CommandOutcome; text: string; data: unknown }
+
+type Answer = Exclude<CommandAnswer, ControlRefusal> & { said: string }
+
+/** Does what a line says: finds its command, checks who may, runs it, and writes it to the control log. */
+export async function runCommand(commands: readonly Command[], line: string, caller: Caller): Promise<CommandResult> {
+  const { work, ...call } = understand(commands, line.trimEnd(), caller)
+  const result = await executed<Answer>(caller, call, work)
+  const { redactor } = caller
+  if (result.ok) {
+    return { outcome: 'success', text: plainText(redactor.redact(result.text)), data: redactor.redactAll(result.data) }
+  }
+  const message = plainText(redactor.redact(result.message))
+  const outcome = result.code === 'denied' ? 'denied' : 'failure'
+  return { outcome, text: message, data: { error: { code: result.code, message } } }
+}
+
+type Understood = ControlCall & { work: () => Promise<Answer | ControlRefusal> }
+
+function understand(commands: readonly Command[], line: string, caller: Caller): Understood {
+  const wrong = (message: string): Understood => ({
+    ...{ command: 'unknown', given: line, least: null },
+    work: async () => refused('input', message),
+  })
+  if (!isCommandLine(line)) return wrong('This is no command: a command begins with / and a letter. See /help.')
+  const found = findCommand(commands, line)
+  if (!found.ok) return wrong([found.message, ...found.group.map(({ usage }) => `  ${usage}`)].join('\n'))
+  const { command, given } = found
+  return {
+    ...{ command: command.name, given, least: command.least, what: `/${command.name}` },
+    async work() {
+      const prepared = command.prepare(given)
+      if (!prepared.ok) return refused('input', wrongUse(command, prepared.message))
+      const fault = denial(caller.principal, prepared.least, `/${command.name} ${plainLine(given, 60)}`)
+      if (fault) return fault
+      const answer = await prepared.run({ principal: caller.principal, session_id: caller.session_id })
+      return answer.ok ? { ...answer, said: answer.said ?? (answer.text.split('\n', 1)[0] as string) } : answer
+    },
+  }
+}
+
+/** What was wrong, how it is right, and how that looks. */
+function wrongUse({ usage, example }: Command, message: string): string {
+  return [message, `Usage:   ${usage}`, `Example: ${example}`].join('\n')
+}
