@@ -1,15 +1,22 @@
+import type { AgentsView, Command, CommandResult, FoundProfile, PinView, ProfileView } from './control/index.js'
 import type {
+  AgentRegistry,
   AgentResult,
   AgentRow,
   Budget,
   Contract,
+  ControlEvent,
   DelegationRequest,
   DelegationSettings,
   Land,
   Mode,
   ModelSource,
   Network,
+  PinScope,
+  Principal,
+  PrincipalRole,
   Receipt,
+  RegistryEntry,
   Rule,
   RunRow,
   Secret,
@@ -20,7 +27,7 @@ import type { Host } from './host/index.js'
 import type { Models } from './models/index.js'
 import type { ReachSources } from './reach.js'
 import type { Delta, Person, Replay } from './runtime/index.js'
-import type { Store } from './store/index.js'
+import type { ControlRecord, Store } from './store/index.js'
 import type { ToolLimits } from './tools/index.js'
 import type { KeptTree } from './workspaces/index.js'
 
@@ -36,6 +43,8 @@ export type RetinueOptions = {
   settings?: Settings
   /** What agents can reach beyond their folder, or how it is found out when it is needed. Default: the tools that ship. */
   reach?: ReachSources | (() => Promise<ReachSources>)
+  /** Profiles that were written down elsewhere, later ones before earlier ones; asked for whenever a run begins. */
+  profiles?: () => Promise<FoundProfile[]>
   /** What must never get into the log, besides what the environment has under names of keys. */
   secrets?: Secret[]
 }
@@ -74,10 +83,16 @@ export type Settings = {
   workspace?: Partial<WorkspaceSettings>
   /** Sub-agents and their profiles. What is absent is as in `DELEGATION_DEFAULTS`, limit by limit in its budget. */
   delegation?: Partial<DelegationSettings>
+  /** What others than the person whose process this is may do, by name. `*`: everybody else. */
+  principals?: Record<string, PrincipalRole>
 }
 
 export type RunOptions = {
   task: string
+  /** The profile or handle that the root agent has. Absent: the one that is pinned, if any. null: none. */
+  profile?: string | null
+  /** Whose pins hold: somebody of `settings.principals`. Default: the person whose process this is. */
+  principal?: string
   model?: string
   mode?: Mode
   /** What reaches the network: nothing, the tools that are there for it, or commands too. */
@@ -113,11 +128,13 @@ export type RunSummary = Omit<RunRow, 'status' | 'cost_usd'> & {
 export type SpawnTask = DelegationRequest
 
 /** `budget`: turns, tool calls and the size of a request bound each sub-agent; the rest is for all of them together. */
-export type FanOutOptions = Omit<RunOptions, 'task' | 'model' | 'delegation'> & {
+export type FanOutOptions = Omit<RunOptions, 'task' | 'model' | 'delegation' | 'profile'> & {
   /** Of sub-agents that name none and whose profile names none. */
   model?: string
   /** Of them, at work at once. Default: as many as the Retinue lets. */
   maxConcurrent?: number
+  /** What a person said in the session, to which the one result is the answer: the conversation has both. */
+  said?: string
 }
 
 /** What became of one task. `success` comes from the runtime and the gates, never from the words of a model. */
@@ -162,7 +179,79 @@ export interface Run extends AsyncIterable<StoredEvent> {
   leave(reason: string): void
 }
 
-export type { KeptTree }
+export type { AgentsView, CommandResult, KeptTree, PinView, ProfileView }
+
+/**
+ * Who the sub-agents are, and who may change that. Every call is checked against the role of the principal and written
+ * to the control log; what fails is a `RetinueError`: `denied`, `input`, `not_found`, or `conflict` where another editor
+ * was faster.
+ */
+export interface Control {
+  readonly principal: Principal
+  agents(place?: { session_id?: string }): Promise<AgentsView>
+  /** By name or handle, with the registry's entry where there is one. */
+  show(name: string): Promise<{ profile: ProfileView; entry: RegistryEntry | null }>
+  registry(): Promise<{ version: number; value: AgentRegistry }>
+  /**
+   * Replaces all of it, if its record still has the version that was seen (0: there is none). `value`: the registry, or
+   * the text of its JSON.
+   */
+  putRegistry(value: unknown, expected_version: number): Promise<{ version: number; value: AgentRegistry }>
+  register(entry: RegistryEntry): Promise<{ version: number; value: AgentRegistry }>
+  unregister(handle: string): Promise<{ version: number; value: AgentRegistry }>
+  /** Every version of the registry, oldest first. */
+  history(): Promise<ControlRecord[]>
+  putProfile(name: string, profile: unknown, expected_version: number): Promise<ControlRecord>
+  removeProfile(name: string): Promise<ControlRecord>
+  /** By handle or profile name. `session_id` is needed for the scope `session`. */
+  pin(name: string, scope: PinScope, place?: { session_id?: string }): Promise<PinView>
+  unpin(scope: PinScope, place?: { session_id?: string }): Promise<PinView>
+  /**
+   * A line such as `/agents pin @writer --user`: for chats and bots, which have commands of their own besides (`more`).
+   * Never throws for what a person got wrong.
+   */
+  execute(line: string, place?: { session_id?: string }, more?: readonly Command[]): Promise<CommandResult>
+  /** The control log: the newest `last`, oldest first. */
+  log(query?: { last?: number }): Promise<ControlEvent[]>
+}
+
+/** A conversation as the store has it. One that was begun by `run` alone has no record, and nobody's name on it. */
+export type Session = {
+  session_id: string
+  owner: string | null
+  /** What was said first; empty until then. */
+  title: string
+  created_at: number
+  workspace_root: string
+  /** For its runs. null: as everywhere. */
+  model: string | null
+  mode: Mode | null
+  /** Runs that were begun in it to work in the background, in sessions of their own, in the order of their beginning. */
+  tasks: string[]
+}
+
+/** `cost_usd`: with that of its tasks; null when the price of one of the calls is not known. */
+export type SessionSummary = Session & { runs: number; cost_usd: number | null; last_at: number }
+
+export interface Sessions {
+  create(owner: string): Promise<Session>
+  /** By its whole id; null where there is none. */
+  known(session_id: string): Promise<Session | null>
+  /** By its id or an unambiguous beginning of it, or by one of its runs; a task leads to the session it was begun in. */
+  find(id: string): Promise<Session>
+  /** Those of this folder, the one that was active last first. */
+  list(query?: { limit?: number }): Promise<SessionSummary[]>
+  update(session_id: string, change: Partial<Pick<Session, 'title' | 'model' | 'mode'>>): Promise<Session>
+  addTask(session_id: string, run_id: string): Promise<Session>
+}
+
+/** What agents can reach beyond their folder, before a contract says who may use it. */
+export type Reachable = {
+  servers: { name: string; state: string; version: string | null; message: string | null; tools: string[] }[]
+  /** `file`: the absolute path of its SKILL.md. */
+  skills: { name: string; description: string; file: string }[]
+  notes: string[]
+}
 
 export interface Retinue {
   readonly cwd: string
@@ -203,6 +292,11 @@ export interface Retinue {
   worktrees(): Promise<KeptTree[]>
   /** Removes the worktrees and branches with which nothing would be lost. */
   gc(): Promise<{ removed: KeptTree[]; kept: KeptTree[] }>
+  /** Agents, profiles and pins, as far as a principal may see and change them. Default: the person at this machine. */
+  control(principal?: string): Control
+  readonly sessions: Sessions
+  /** Connects to servers that nobody has needed so far. */
+  reachable(): Promise<Reachable>
   /** The answers of the run's model as a script, which the scripted model plays again. */
   script(run_id: string): Promise<string>
   /** Rebuilds every request of the run from its log and compares it with what was sent. */

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { Watching } from './api.js'
-import { listProfiles } from './control/index.js'
+import { type Catalog, listProfiles, resolveProfile } from './control/index.js'
 import {
   type AgentMemory,
   type Check,
@@ -12,7 +11,6 @@ import {
   deriveContract,
   left,
   MIN_CHILD_TOKENS,
-  type NamedProfile,
   type Parent,
 } from './domain/index.js'
 import { fanOutParts, isFanOut } from './fan-out.js'
@@ -23,27 +21,33 @@ import type { Store } from './store/index.js'
 import { builtinToolNames, createSchemaCompiler, judgeCommand } from './tools/index.js'
 import type { RunTrees } from './workspaces/index.js'
 
+const NO_PROFILE = { ok: true, profile: null, entry: null } as const
+
 /** What a parent keeps for its own next turn and report, besides what its last request measured. */
 const OWN_TURNS = 2
 const OWN_TOKENS = 2000
+
+type Parts = {
+  preparation: Preparation
+  store: Store
+  settings: DelegationSettings
+  catalog: Catalog
+  now: () => number
+  trees: RunTrees
+  session_id: string
+}
 
 /** Makes the contracts of a run's sub-agents, with the prompts and the task that go with them. */
 export class ChildContracts {
   readonly #cache: ResultCache
 
-  constructor(
-    private readonly preparation: Preparation,
-    store: Store,
-    private readonly settings: DelegationSettings,
-    private readonly now: () => number,
-    private readonly trees: RunTrees,
-    session_id: string,
-  ) {
+  constructor(private readonly parts: Parts) {
+    const { store, session_id, preparation } = parts
     this.#cache = new ResultCache(store, session_id, () => preparation.workspace())
   }
 
   get profiles(): { name: string; description: string }[] {
-    return listProfiles(this.settings.profiles)
+    return listProfiles(this.parts.catalog)
   }
 
   async prepare(
@@ -58,20 +62,24 @@ export class ChildContracts {
     /** What does not fit now may fit when others have closed. */
     const short = (message: string): PreparedChild => ({ ok: false, message, ...(waits ? { short: true } : {}) })
     if (request.task.trim() === '') return refused('The task is empty: say what is to be done.')
-    const profile = this.#profile(request.profile)
-    if (profile instanceof Error) return refused(profile.message)
+    const asked = request.profile ? resolveProfile(this.parts.catalog, request.profile) : NO_PROFILE
+    if (!asked.ok) return refused(asked.message)
+    const { profile, entry } = asked
     const choice = chooseChildModel(parent.contract, profile, request)
-    const resolved = await this.preparation.childModel(`${choice.provider}/${choice.model}`)
+    if (!choice.ok) return refused(choice.message)
+    const resolved = await this.parts.preparation.childModel(`${choice.provider}/${choice.model}`)
     if (!resolved.ok) return refused(`Not spawned: ${resolved.message}`)
-    const place = await this.preparation.place(resolved.model, watching, {
+    const place = await this.parts.preparation.place(resolved.model, watching, {
       launcher: null,
-      trees: this.trees,
+      trees: this.parts.trees,
       above: null,
+      catalog: this.parts.catalog,
     })
     const side = await this.#side(parent)
     const derive = (least_tokens: number, prompt_digest: string) =>
       deriveContract({
-        ...{ parent: side, child, profile, request, settings: this.settings, workspace: this.preparation.worktrees },
+        ...{ parent: side, child, profile, entry, request, settings: this.parts.settings },
+        workspace: this.parts.preparation.worktrees,
         model: {
           ...choice,
           window: resolved.model.window,
@@ -85,9 +93,15 @@ export class ChildContracts {
     let derived = derive(MIN_CHILD_TOKENS, '')
     if (!derived.ok) return short(derived.message)
     const fault =
-      this.preparation.fault(derived.contract, place) ?? (await checksFault(request.checks, parent, place.sandboxed))
+      this.parts.preparation.fault(derived.contract, place) ??
+      (await checksFault(request.checks, parent, place.sandboxed))
     if (fault !== null) return refused(`Not spawned: ${fault}`)
-    const written = await this.preparation.prompts.child(derived.contract, place, profile?.profile ?? null, request)
+    const written = await this.parts.preparation.prompts.child(
+      derived.contract,
+      place,
+      { catalog: this.parts.catalog, profile: profile?.profile ?? null },
+      request,
+    )
     if (!written.ok) return refused(`Not spawned: ${written.message}`)
     const { stored } = written
     const task = taskMessage(request)
@@ -104,19 +118,6 @@ export class ChildContracts {
   /** Its result may be used again in this session. */
   keep(cache_key: string, reuse: Reuse): Promise<void> {
     return this.#cache.keep(cache_key, reuse)
-  }
-
-  #profile(name: string | undefined): NamedProfile | null | Error {
-    if (name === undefined || name === '') return null
-    const { profiles } = this.settings
-    const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined
-    if (profile) return { name, profile, digest: digestOf(profile) }
-    const names = this.profiles.map((one) => one.name)
-    return new Error(
-      names.length > 0
-        ? `Unknown profile "${name}". Profiles: ${names.join(', ')}.`
-        : `Unknown profile "${name}": no profiles are configured. Leave it out.`,
-    )
   }
 
   async #side(memory: AgentMemory): Promise<Parent> {
@@ -136,7 +137,7 @@ export class ChildContracts {
         total_tokens: left(ledger, 'total_tokens') - kept.total_tokens,
         cost_usd: left(ledger, 'cost_usd') - kept.cost_usd,
         sub_agents: left(ledger, 'sub_agents'),
-        wall_ms: left(ledger, 'wall_ms') - Math.max(0, Math.round(this.now() - at)),
+        wall_ms: left(ledger, 'wall_ms') - Math.max(0, Math.round(this.parts.now() - at)),
       },
     }
   }
@@ -144,7 +145,7 @@ export class ChildContracts {
   /** What an agent has to pay for so many tokens of its own. */
   async #price({ model, execution }: Contract, tokens: number): Promise<number> {
     if (execution.budget.cost_usd === null || tokens === 0) return 0
-    const resolved = await this.preparation.childModel(`${model.provider}/${model.model}`)
+    const resolved = await this.parts.preparation.childModel(`${model.provider}/${model.model}`)
     return resolved.ok ? priceToRead(resolved.model, tokens) : 0
   }
 }
@@ -168,8 +169,4 @@ async function checksFault(
     }
   }
   return null
-}
-
-function digestOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex')
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Watching } from './api.js'
 import type { ChildContracts } from './child-contracts.js'
+import type { Catalog } from './control/index.js'
 import {
   type AgentMemory,
   type AgentResult,
@@ -47,6 +48,7 @@ type ChildrenParts = {
   redactor: Redactor
   contracts: ChildContracts
   trees: RunTrees
+  catalog: Catalog
   watching: Watching
   /** Where their models come from. */
   model: Preparation['childModel']
@@ -182,7 +184,8 @@ export class RunChildren implements Launcher {
 
   #place(contract: Contract, model: Model, above: Above): Promise<AgentPlace> {
     const { person, ...unasked } = this.parts.watching
-    const family = { launcher: this, trees: this.parts.trees, above }
+    const { trees, catalog } = this.parts
+    const family = { launcher: this, trees, above, catalog }
     if (this.parts.closing) return this.parts.preparation.closingPlace(model, family)
     const asks = person && contract.permissions.can_ask_person
     return this.parts.preparation.place(model, asks ? { ...unasked, person } : unasked, family)

@@ -117,11 +117,13 @@ export function fanOutBudget(tasks: number, given: (Partial<Budget> | undefined)
 /** The tasks, each with a model of its own or of its profile; the rest get the one that is `fallback`. */
 export async function withModels(
   tasks: readonly SpawnTask[],
-  profiles: Readonly<Record<string, Profile>>,
+  profileOf: (name: string) => Profile | null,
   fallback: () => Promise<string>,
 ): Promise<SpawnTask[]> {
-  const hasModel = ({ model, profile = '' }: SpawnTask) =>
-    Boolean(model ?? profiles[profile]?.model ?? profiles[profile]?.pool)
+  const hasModel = ({ model, profile }: SpawnTask) => {
+    const own = profile ? profileOf(profile) : null
+    return Boolean(model ?? own?.model ?? own?.pool ?? own?.models)
+  }
   if (tasks.every(hasModel)) return [...tasks]
   const model = await fallback()
   return tasks.map((task) => (hasModel(task) ? task : { ...task, model }))

@@ -1,4 +1,6 @@
 /** The library's public face. */
+export { readAgentFile } from './agent-file.js'
+export { importAgents } from './agent-import.js'
 export type * from './api.js'
 export { createConfigSurroundings } from './configuration.js'
 export * from './control/index.js'

@@ -15,6 +15,7 @@ import {
   PROFILE_NAME,
   PROFILE_NAME_FAULT,
   type Profile,
+  principalRoleSchema,
   profileFaults,
   profileSchema,
   reportPathFault,
@@ -67,6 +68,8 @@ const delegationSchema = z.strictObject({
   max_retries: within(DELEGATION_BOUNDS.max_retries).optional(),
   models: names.optional(),
   ask_person: z.boolean().optional(),
+  roles: z.boolean().optional(),
+  test_paths: names.optional(),
   report_path_pattern: z
     .string()
     .superRefine((pattern, context) => {
@@ -119,6 +122,7 @@ const settingsSchema = z.strictObject({
   max_concurrent: z.int().min(1).optional(),
   workspace: workspaceSchema.optional(),
   delegation: delegationSchema.optional(),
+  principals: z.record(z.string(), principalRoleSchema).optional(),
   profiles: z.undefined('there is no such setting: profiles go under delegation.profiles').optional(),
 })
 
@@ -143,11 +147,14 @@ export const retinueOptionsSchema = z.strictObject({
       z.custom((value) => typeof value === 'function'),
     ])
     .optional(),
+  profiles: z.custom((value) => typeof value === 'function', 'must be a function that finds profiles').optional(),
   secrets: z.array(z.strictObject({ name: z.string(), value: z.string() })).optional(),
 })
 
 export const runOptionsSchema = z.strictObject({
   task: z.unknown(),
+  profile: z.string().nullish(),
+  principal: z.string().optional(),
   model: z.string().optional(),
   mode: modeSchema.optional(),
   network: networkSchema.optional(),
@@ -188,6 +195,8 @@ const spawnTaskSchema = z.strictObject({
   tools: names.optional(),
   mode: modeSchema.optional(),
   model: z.string().optional(),
+  skills: names.optional(),
+  mcp_servers: names.optional(),
   owns: names.optional(),
   isolation: isolationSchema.optional(),
   checks: z.array(checkSchema).optional(),
@@ -205,8 +214,8 @@ export const spawnTasksSchema = z.strictObject({
 })
 
 export const fanOutOptionsSchema = runOptionsSchema
-  .omit({ task: true, delegation: true })
-  .extend({ maxConcurrent: z.int().min(1).optional() })
+  .omit({ task: true, delegation: true, profile: true })
+  .extend({ maxConcurrent: z.int().min(1).optional(), said: z.string().min(1).optional() })
 
 export const openOptionsSchema = z.strictObject({
   cwd: z.string('must be the path of the project folder'),

@@ -1,6 +1,9 @@
 import type { RunOptions, Settings, Watching } from './api.js'
+import { type Catalog, listProfiles, type ResolvedProfile } from './control/index.js'
 import {
+  type Adjustment,
   type Contract,
+  chooseRootModel,
   DELEGATION_DEFAULTS,
   type DelegationSettings,
   type ModelSource,
@@ -47,7 +50,10 @@ export type RunParts = {
 }
 
 /** Whose an agent is and whom it has: where its sub-agents come from (null: it has none) and what is above it. */
-export type Family = { launcher: Launcher | null; trees: RunTrees; above: Above | null }
+export type Family = { launcher: Launcher | null; trees: RunTrees; above: Above | null; catalog: Catalog }
+
+/** The profile that an agent has, and by which entry of the registry. */
+export type As = Pick<Extract<ResolvedProfile, { ok: true }>, 'profile' | 'entry'>
 
 /** Makes what a run starts from: its model, the place its agent works in, its contract and its prompt. */
 export class Preparation {
@@ -65,17 +71,27 @@ export class Preparation {
     const budget = { ...DELEGATION_DEFAULTS.budget, ...delegation.budget }
     this.delegation = { ...DELEGATION_DEFAULTS, ...delegation, budget }
     this.worktrees = { ...WORKSPACE_DEFAULTS, ...parts.settings.workspace }
-    this.prompts = new Prompts(parts, this.delegation.profiles, this.#limits)
+    this.prompts = new Prompts(parts, this.#limits)
   }
 
-  async chooseModel(asked: string | undefined): Promise<{ model: Model; source: ModelSource }> {
+  /** The model of a root agent: as asked for, of its profile or of the settings, within what its profile lets. */
+  async chooseModel(
+    asked: string | undefined,
+    as: As | null,
+  ): Promise<{ model: Model; source: ModelSource; adjustments: Adjustment[] }> {
     const { settings, models } = this.parts
-    if (asked === FAN_OUT_MODEL) return { model: fanOutModel(), source: 'request' }
-    const choice = asked ? { name: asked, source: 'request' as const } : (settings.model ?? (await this.#fallback()))
+    const chosen = chooseRootModel({ asked, settings: settings.model }, as?.profile ?? null)
+    if (!chosen.ok) throw new RetinueError('model', chosen.message)
+    const choice = chosen.name === null ? await this.#fallback() : chosen
     if (!choice) throw new RetinueError('auth', noModel(models))
-    const resolved = await models.resolve(choice.name)
+    return { adjustments: [], ...choice, model: await this.rootModel(choice.name) }
+  }
+
+  async rootModel(name: string): Promise<Model> {
+    if (name === FAN_OUT_MODEL) return fanOutModel()
+    const resolved = await this.parts.models.resolve(name)
     if (!resolved.ok) throw new RetinueError(resolved.code === 'no_key' ? 'auth' : 'model', resolved.message)
-    return { model: resolved.model, source: choice.source }
+    return resolved.model
   }
 
   /** Asked for only when nobody named a model: it may look for servers on this machine. */
@@ -94,7 +110,8 @@ export class Preparation {
   }
 
   async place(model: Model, watching: Watching, family: Family): Promise<AgentPlace> {
-    return this.#place(model, watching, family, (await this.parts.reach.open()).registry)
+    const { registry } = await this.parts.reach.open()
+    return this.#place(model, watching, family, registry(listProfiles(family.catalog)))
   }
 
   /** For a run that is only going to be closed: no server is started for that. */
@@ -153,8 +170,9 @@ export class Preparation {
   }
 
   /** What there is less of than somebody asked for. */
-  notes({ servers, skills, notes }: Reached): string[] {
+  notes({ servers, skills, notes }: Reached, catalog: Catalog): string[] {
     const { redactor, settings } = this.parts
+    const broken = [...catalog.profiles.values()].filter(({ profile }) => profile === null).map(({ name }) => name)
     const missing = servers.filter(({ state, message }) => message !== null && state !== 'disabled')
     const unknown = (kind: string, asked: readonly string[] | undefined, there: readonly string[]) =>
       (asked ?? [])
@@ -174,6 +192,7 @@ export class Preparation {
         settings.skills,
         skills.map(({ name }) => name),
       ),
+      ...(broken.length > 0 ? [`these profiles cannot be used: ${broken.join(', ')} (retinue agents says why)`] : []),
       ...notes,
     ]
   }
@@ -184,9 +203,19 @@ export class Preparation {
     place: AgentPlace,
     {
       source,
+      adjustments = [],
       child_models = [],
       max_concurrent,
-    }: { source: ModelSource; child_models?: string[]; max_concurrent?: number },
+      catalog,
+      as,
+    }: {
+      source: ModelSource
+      adjustments?: Adjustment[]
+      child_models?: string[]
+      max_concurrent?: number
+      catalog: Catalog
+      as: As | null
+    },
   ) {
     const { settings, reach } = this.parts
     const mode = options.mode ?? settings.mode ?? 'normal'
@@ -220,15 +249,19 @@ export class Preparation {
         model: place.model.name.slice(slash + 1),
         source,
         window: place.model.window,
+        adjustments,
       },
+      profile: as?.profile ?? null,
+      entry: as?.entry ?? null,
       budget: { ...settings.budget, ...options.budget },
-      delegation: { ...this.#allowed(options), models: [...this.#childModels(), ...child_models] },
+      delegation: { ...this.#allowed(options), models: [...this.#childModels(catalog), ...child_models] },
       ...(max_concurrent === undefined ? {} : { max_concurrent }),
       base: head?.ok ? head.commit : null,
       ...(land === 'changes' ? {} : { land }),
     }
     const authority = rootAuthority(request)
-    const stored = await this.prompts.root(run_id, authority, place)
+    const about = { catalog, profile: as?.profile.profile ?? null }
+    const stored = await this.prompts.root(run_id, authority, place, about)
     const derived = rootContract({ ...request, prompt_digest: stored.digest })
     if (!derived.ok) throw new RetinueError('input', derived.faults.join('; '))
     this.check(derived.contract, place)
@@ -245,9 +278,12 @@ export class Preparation {
   }
 
   /** Models that a person's settings let sub-agents use besides their parent's. */
-  #childModels(): string[] {
-    const { models, profiles } = this.delegation
-    return [...models, ...Object.values(profiles).flatMap(({ model, pool }) => model ?? pool ?? [])]
+  #childModels({ profiles }: Catalog): string[] {
+    const named = [...profiles.values()].flatMap(({ profile }) => [
+      profile?.model ?? profile?.pool ?? [],
+      profile?.models ?? [],
+    ])
+    return [...this.delegation.models, ...named.flat()]
   }
 
   /** Throws where this machine, now, cannot hold an agent to its contract. */

@@ -23,15 +23,13 @@ export type Reader = { authority: Authority; depth: number }
 export class PromptFiles {
   readonly #runs = new Map<string, Promise<Files>>()
 
-  constructor(private readonly names: readonly string[]) {}
-
   /** Reads them anew. */
-  read(run_id: string, workspace: Workspace): Promise<Files> {
-    return this.#remember(run_id, readAll(workspace, this.names))
+  read(run_id: string, workspace: Workspace, names: readonly string[]): Promise<Files> {
+    return this.#remember(run_id, readAll(workspace, names))
   }
 
-  of(run_id: string, workspace: Workspace): Promise<Files> {
-    return this.#remember(run_id, this.#runs.get(run_id) ?? readAll(workspace, this.names))
+  of(run_id: string, workspace: Workspace, names: () => readonly string[]): Promise<Files> {
+    return this.#remember(run_id, this.#runs.get(run_id) ?? readAll(workspace, names()))
   }
 
   #remember(run_id: string, files: Promise<Files>): Promise<Files> {

@@ -20,12 +20,19 @@ export type ReachSources = Pick<BuiltinOptions, 'web' | 'tests'> & {
   notes?: readonly string[]
 }
 
+/** A profile or agent that the tools for delegation offer. */
+export type Offered = { name: string; description: string }
+
 export type Reached = {
-  registry: ToolRegistry
+  /** All tools; those for delegation name these profiles. */
+  registry: (profiles: readonly Offered[]) => ToolRegistry
   servers: McpConnections['servers']
   skills: readonly Skill[]
   notes: readonly string[]
 }
+
+/** Lists of profiles for which tools are kept: of a run, and of its sub-agents that may spawn only some. */
+const REGISTRIES_KEPT = 20
 
 /** Looked up and connected to when the first run needs it, once for all runs. */
 export class Reach {
@@ -36,8 +43,6 @@ export class Reach {
     private readonly host: Host,
     private readonly place: { cwd: string; env: Record<string, string | undefined> },
     private readonly sources: () => Promise<ReachSources>,
-    /** The profiles that sub-agents can have. */
-    private readonly profiles: readonly { name: string; description: string }[] = [],
   ) {}
 
   async open(): Promise<Reached> {
@@ -58,10 +63,21 @@ export class Reach {
       client_info: { name: 'retinue', version: VERSION },
       signal: this.#stop.signal,
     })
-    const registry = createToolRegistry([
-      ...builtinTools({ ...options, skills, profiles: this.profiles }),
-      ...connections.tools,
-    ])
+    const has_servers = connections.tools.length > 0
+    const made = new Map<string, ToolRegistry>()
+    const registry = (profiles: readonly Offered[]) => {
+      // Tools are made anew only for other names: what a provider makes of them is cached by them.
+      const key = profiles.map(({ name }) => name).join(' ')
+      const known = made.get(key)
+      if (known) return known
+      const tools = createToolRegistry([
+        ...builtinTools({ ...options, skills, profiles, has_servers }),
+        ...connections.tools,
+      ])
+      if (made.size >= REGISTRIES_KEPT) made.clear()
+      made.set(key, tools)
+      return tools
+    }
     return { reached: { registry, servers: connections.servers, skills, notes }, connections }
   }
 

@@ -1,26 +1,42 @@
 import { join, resolve } from 'node:path'
 import { customAlphabet } from 'nanoid'
 import type {
+  Control,
   FanOut,
   FanOutOptions,
   KeptTree,
+  Reachable,
   Retinue,
   RetinueOptions,
   Run,
   RunOptions,
   RunResult,
   RunSummary,
+  Sessions,
   Settings,
   SpawnResult,
   SpawnTask,
   Watching,
 } from './api.js'
-import { listProfiles } from './control/index.js'
+import { Catalogs } from './catalogs.js'
+import { createConfigSurroundings } from './configuration.js'
+import {
+  type Catalog,
+  effectivePin,
+  type FoundProfile,
+  localPrincipalId,
+  profileFieldFaults,
+  resolveProfile,
+  workspaceId,
+} from './control/index.js'
+import { createControl, principalFor } from './control-plane.js'
 import {
   type AgentMemory,
   type AgentResult,
   type AgentRow,
   createRedactor,
+  isAtLeast,
+  type Principal,
   type Redactor,
   type StoredEvent,
 } from './domain/index.js'
@@ -50,13 +66,14 @@ import {
   spawnTasksSchema,
   watchingSchema,
 } from './options.js'
-import { Preparation, type RunParts } from './preparation.js'
+import { type As, Preparation, type RunParts } from './preparation.js'
 import { Reach } from './reach.js'
 import { RunDriver } from './run-driver.js'
 import { RunHandle, type Started } from './run-handle.js'
 import { RunReader } from './run-reader.js'
 import { type AgentLoop, type Replay, replayRun } from './runtime/index.js'
 import { findSecrets } from './secrets.js'
+import { createSessions } from './sessions.js'
 import { openSqliteStore, type Store } from './store/index.js'
 import { commitCheck } from './tools/index.js'
 
@@ -72,12 +89,7 @@ export async function createRetinue(options: RetinueOptions = {}): Promise<Retin
   const store = await openStore(options.store ?? join(cwd, '.retinue', 'retinue.db'), host)
   const models = options.models ?? createModels({ env, scripts_root: cwd, readText: host.readText })
   const { reach: sources = {} } = options
-  const reach = new Reach(
-    host,
-    { cwd, env },
-    typeof sources === 'function' ? sources : async () => sources,
-    listProfiles(options.settings?.delegation?.profiles ?? {}),
-  )
+  const reach = new Reach(host, { cwd, env }, typeof sources === 'function' ? sources : async () => sources)
   const redactor = createRedactor([
     ...findSecrets({ env, named: options.settings?.secrets ?? [] }),
     ...(options.secrets ?? []),
@@ -92,6 +104,7 @@ export async function createRetinue(options: RetinueOptions = {}): Promise<Retin
     redactor,
     named_secrets,
     settings: options.settings ?? {},
+    found: options.profiles ?? (async () => []),
   })
 }
 
@@ -130,8 +143,13 @@ class LocalRetinue implements Retinue {
   readonly #redactor: Redactor
   readonly #settings: Settings
   readonly #kept: KeptRuns
+  readonly #catalogs: Catalogs
+  /** The name of the person whose process this is. */
+  readonly #local: string
+  readonly #now: () => number
+  readonly sessions: Sessions
 
-  constructor(parts: RunParts) {
+  constructor(parts: RunParts & { found: () => Promise<FoundProfile[]> }) {
     const { cwd, host, store, models, reach, redactor, settings } = parts
     this.cwd = cwd
     this.store = store
@@ -139,6 +157,10 @@ class LocalRetinue implements Retinue {
     this.#reach = reach
     this.#redactor = redactor
     this.#settings = settings
+    this.#catalogs = new Catalogs({ store, settings, found: parts.found })
+    this.#local = localPrincipalId(host.user)
+    this.#now = host.clock.now
+    this.sessions = createSessions({ store, cwd, now: host.clock.now, new_id: newId })
     this.#engine = new LocalEngine(store, host.clock, host.identity, settings.max_concurrent ?? DEFAULT_CONCURRENT)
     this.#preparation = new Preparation(parts)
     this.#reader = new RunReader(store, this.#engine)
@@ -146,7 +168,7 @@ class LocalRetinue implements Retinue {
     this.#kept = new KeptRuns({ host, cwd, reader: this.#reader, check })
     this.#driver = new RunDriver({
       ...{ cwd, host, store, reach, redactor, reader: this.#reader, new_id: newId },
-      ...{ engine: this.#engine, preparation: this.#preparation },
+      ...{ engine: this.#engine, preparation: this.#preparation, catalogs: this.#catalogs },
     })
   }
 
@@ -181,21 +203,71 @@ class LocalRetinue implements Retinue {
     if (typeof options?.task !== 'string' || options.task.trim() === '')
       throw new RetinueError('input', 'The task is empty: say what is to be done')
     noProgram(options.model)
-    return this.#driver.begin(run_id, options, await this.#preparation.chooseModel(options.model), started)
+    const catalog = await this.#catalogs.load()
+    const as = await this.#profileOf(options, catalog)
+    const choice = await this.#preparation.chooseModel(options.model, as)
+    return this.#driver.begin(run_id, options, { ...choice, catalog, as }, started)
+  }
+
+  /** The profile that a run names, else the one that is pinned for whoever it is and wherever this is. */
+  async #profileOf({ profile, principal, session_id }: RunOptions, catalog: Catalog): Promise<As | null> {
+    const { id } = this.#operator(principal)
+    if (profile === null) return null
+    if (profile !== undefined) {
+      const found = resolveProfile(catalog, profile)
+      if (!found.ok) throw new RetinueError('input', found.message)
+      return found
+    }
+    const place = { session: session_id ?? null, user: id, workspace: workspaceId(this.cwd) }
+    const pin = await effectivePin(this.store, place, catalog)
+    if (!pin.ok) throw new RetinueError('config', pin.message)
+    return pin.pinned === null ? null : { profile: pin.pinned.profile, entry: null }
+  }
+
+  /** Whoever makes agents work. */
+  #operator(name: string | undefined): Principal {
+    const principal = this.#principal(name)
+    if (isAtLeast(principal.role, 'operator')) return principal
+    throw new RetinueError('denied', `${principal.id} is a ${principal.role}: only operators and admins start runs`)
+  }
+
+  #principal(name: string | undefined): Principal {
+    return principalFor(name, { local: { id: this.#local }, principals: this.#settings.principals ?? {} })
+  }
+
+  control(principal?: string): Control {
+    return createControl({
+      records: this.store,
+      catalog: () => this.#catalogs.load({ lenient: true }),
+      principal: this.#principal(principal),
+      workspace_root: this.cwd,
+      session: (session_id) => this.sessions.known(session_id),
+      redactor: this.#redactor,
+      now: this.#now,
+      profile_faults: (profile) => profileFieldFaults(profile, createConfigSurroundings().tools),
+    })
   }
 
   async #startFanOut(run_id: string, { tasks, given }: Order, started: Started): Promise<RunResult> {
     checkOptions(spawnTasksSchema, { tasks })
     checkOptions(fanOutOptionsSchema, given)
-    const { maxConcurrent, model, ...options } = given
+    const { maxConcurrent, model, said, ...options } = given
+    this.#operator(options.principal)
     noProgram(model)
+    const catalog = await this.#catalogs.load()
     const obstacle = fanOutObstacle({ ...this.#settings, ...options })
     if (obstacle !== null) throw new RetinueError('input', obstacle)
     const max_concurrent = maxConcurrent ?? this.#settings.max_concurrent ?? DEFAULT_CONCURRENT
-    const named = await withModels(tasks, this.#settings.delegation?.profiles ?? {}, async () => {
-      return (await this.#preparation.chooseModel(model)).model.name
+    const profileOf = (name: string) => {
+      const found = resolveProfile(catalog, name)
+      return found.ok ? found.profile.profile : null
+    }
+    const named = await withModels(tasks, profileOf, async () => {
+      return (await this.#preparation.chooseModel(model, null)).model.name
     })
     const root = {
+      ...{ catalog, as: null },
+      ...(said === undefined ? {} : { said }),
       model: fanOutModel(),
       source: 'request',
       child_models: named.flatMap((task) => task.model ?? []),
@@ -278,6 +350,15 @@ class LocalRetinue implements Retinue {
 
   result(run_id: string): Promise<RunResult | null> {
     return this.#reader.result(run_id)
+  }
+
+  async reachable(): Promise<Reachable> {
+    const { servers, skills, notes } = await this.#reach.open()
+    return {
+      servers: servers.map(({ name, state, version, message, tools }) => ({ name, state, version, message, tools })),
+      skills: skills.map(({ name, description, file }) => ({ name, description, file })),
+      notes: [...notes],
+    }
   }
 
   diff(run_id: string, options?: { agent_id?: string; stat?: boolean }): Promise<string> {

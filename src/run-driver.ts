@@ -1,7 +1,11 @@
 import type { RunOptions, RunResult, Watching } from './api.js'
+import type { Catalogs } from './catalogs.js'
 import { ChildContracts } from './child-contracts.js'
 import { RunChildren } from './children.js'
+import { type Catalog, NO_CATALOG } from './control/index.js'
 import {
+  type Adjustment,
+  type AgentMemory,
   type AgentResult,
   foldAgent,
   type Message,
@@ -12,31 +16,35 @@ import {
 } from './domain/index.js'
 import { LEASE_TTL_MS, type LocalEngine } from './engine/index.js'
 import { RetinueError } from './errors.js'
-import { isFanOut } from './fan-out.js'
+import { fanOutResults, isFanOut } from './fan-out.js'
 import type { Host } from './host/index.js'
 import type { Model } from './models/index.js'
-import type { Family, Preparation } from './preparation.js'
+import type { As, Family, Preparation } from './preparation.js'
 import type { Reach } from './reach.js'
 import type { Started } from './run-handle.js'
 import { ROOT, type RunReader } from './run-reader.js'
-import { AgentLoop, type AgentPlace, Recorder, trimHistory } from './runtime/index.js'
+import { AgentLoop, type AgentPlace, historyOf, Recorder, trimHistory } from './runtime/index.js'
 import { blobDigest, type Lease, type Store } from './store/index.js'
 import { commitCheck } from './tools/index.js'
 import { VERSION } from './version.js'
 import { RunTrees } from './workspaces/index.js'
 
-/** Of the context, what the history of a session may take at the start of a run. */
-const HISTORY_SHARE = 0.3
-
-type RootModel = {
+type RootChoice = {
   model: Model
   source: ModelSource
+  /** What was not had of what was asked for. */
+  adjustments?: Adjustment[]
+  catalog: Catalog
+  /** The profile of the root agent. */
+  as: As | null
   /** Models that its sub-agents may use besides those of the settings. */
   child_models?: string[]
   /** Of its sub-agents, at work at once. */
   max_concurrent?: number
   /** What its contract and those of its sub-agents say it is about. Default: the task. */
   goal?: string
+  /** What a person said, to which the result of a program's one task is the answer. */
+  said?: string
 }
 
 type Parts = {
@@ -46,6 +54,7 @@ type Parts = {
   engine: LocalEngine
   preparation: Preparation
   reach: Reach
+  catalogs: Catalogs
   redactor: Redactor
   reader: RunReader
   new_id: () => string
@@ -58,11 +67,15 @@ export class RunDriver {
   async begin(
     run_id: string,
     options: RunOptions,
-    { model, goal = options.task, ...choice }: RootModel,
+    { model, goal = options.task, said, ...choice }: RootChoice,
     started: Started,
   ): Promise<RunResult> {
     const session_id = options.session_id ?? this.parts.new_id()
-    const place = await this.parts.preparation.place(model, options, this.#family(run_id, session_id, options))
+    const place = await this.parts.preparation.place(
+      model,
+      options,
+      this.#family(run_id, session_id, options, choice.catalog),
+    )
     const { contract, stored } = await this.parts.preparation.contract(
       run_id,
       { ...options, task: goal },
@@ -70,9 +83,10 @@ export class RunDriver {
       choice,
     )
     const session = options.session_id ? await this.#session(options.session_id, isFanOut(contract)) : NO_SESSION
-    const room = contract.execution.budget.context_tokens * HISTORY_SHARE
     // What is secret now may not have been when it was said.
-    const history = this.parts.redactor.redactAll(trimHistory(session.messages, room))
+    const history = this.parts.redactor.redactAll(
+      trimHistory(session.messages, contract.execution.budget.context_tokens),
+    )
     const [{ platform }, sandbox, reached] = await Promise.all([
       this.parts.host.facts(),
       this.parts.preparation.sandbox(),
@@ -89,13 +103,18 @@ export class RunDriver {
       version,
       tools: tools.length,
     }))
-    const notes = this.parts.preparation.notes(reached)
+    const notes = this.parts.preparation.notes(reached, choice.catalog)
     const before = {
       calls_before: session.calls,
       ...(session.children > 0 ? { children_before: session.children } : {}),
     }
     const events: NewEvent[] = this.parts.redactor.redactAll([
-      { type: 'run.created', version: 1, at, data: { session_id, task, ...where, mcp_servers, notes } },
+      {
+        type: 'run.created',
+        version: 1,
+        at,
+        data: { session_id, task, ...where, mcp_servers, notes, ...(said ? { said } : {}) },
+      },
       { type: 'agent.started', version: 1, at, data: { contract, task, history_digest, ...before } },
     ])
     const blobs = [{ digest: stored.digest, bytes: stored.bytes }]
@@ -127,11 +146,15 @@ export class RunDriver {
     this.#belongsHere(run)
     const loaded = await this.parts.reader.root(run_id)
     const { provider, model } = loaded.memory.contract.model
-    const { model: resolved } = await this.parts.preparation.chooseModel(`${provider}/${model}`)
-    const place = await this.parts.preparation.place(resolved, watching, this.#family(run_id, run.session_id, watching))
+    const [resolved, catalog] = await Promise.all([
+      this.parts.preparation.rootModel(`${provider}/${model}`),
+      this.parts.catalogs.load(),
+    ])
+    const family = this.#family(run_id, run.session_id, watching, catalog)
+    const place = await this.parts.preparation.place(resolved, watching, family)
     this.parts.preparation.check(loaded.memory.contract, place)
-    const notes = this.parts.preparation.notes(await this.parts.reach.open())
-    await this.parts.preparation.prompts.readFiles(run_id, loaded.memory.contract.permissions, place)
+    const notes = this.parts.preparation.notes(await this.parts.reach.open(), catalog)
+    await this.parts.preparation.prompts.readFiles(run_id, loaded.memory.contract.permissions, place, catalog)
     const { lease, loop } = await this.#takeOver(run_id, place, notes)
     return this.#work(lease, loop, started, run.session_id)
   }
@@ -181,7 +204,7 @@ export class RunDriver {
     const done = await this.parts.reader.result(id)
     if (done) return done
     this.#belongsHere(run)
-    const closing = this.#family(id, run.session_id, {}, async () => ({ ok: true, model: NO_MODEL }))
+    const closing = this.#family(id, run.session_id, {}, NO_CATALOG, async () => ({ ok: true, model: NO_MODEL }))
     const { lease, loop } = await this.#takeOver(id, await this.parts.preparation.closingPlace(NO_MODEL, closing), [])
     loop.cancel(by, reason)
     return this.#work(lease, loop, () => {}, run.session_id)
@@ -213,21 +236,31 @@ export class RunDriver {
   }
 
   /** Sub-agents of a run, at every depth, and their trees. `model`: where their models come from. */
-  #family(run_id: string, session_id: string, watching: Watching, model?: Preparation['childModel']): Family {
+  #family(
+    run_id: string,
+    session_id: string,
+    watching: Watching,
+    catalog: Catalog,
+    model?: Preparation['childModel'],
+  ): Family {
     const { preparation, store, host, cwd, engine, redactor } = this.parts
     const trees = new RunTrees({
       ...{ host, folder: cwd, run_id },
       has_setup: preparation.worktrees.setup !== null,
       check: commitCheck(redactor, () => true),
     })
-    const contracts = new ChildContracts(preparation, store, preparation.delegation, host.clock.now, trees, session_id)
+    const contracts = new ChildContracts({
+      ...{ preparation, store, catalog, trees, session_id },
+      settings: preparation.delegation,
+      now: host.clock.now,
+    })
     const childModel = model ?? ((name: string) => preparation.childModel(name))
     const launcher = new RunChildren({
-      ...{ cwd, host, store, engine, preparation, redactor, contracts, trees, watching },
+      ...{ cwd, host, store, engine, preparation, redactor, contracts, trees, watching, catalog },
       model: childModel,
       closing: model !== undefined,
     })
-    return { launcher, trees, above: null }
+    return { launcher, trees, above: null, catalog }
   }
 
   /** A run goes on in the folder it was started in, and nowhere else. */
@@ -241,26 +274,48 @@ export class RunDriver {
 
   /**
    * What a session has come to: how many calls and sub-agents it had, and its conversation. A program takes no part in
-   * that one: it reads nothing of it, and its own calls are none of it.
+   * that one: it reads nothing of it, and of what it does only what a person said and the answer to it is part of it.
    */
   async #session(session_id: string, is_program: boolean): Promise<typeof NO_SESSION> {
     const rows = await this.parts.store.runs({ session_id })
-    const [last, ...earlier] = rows
-    if (!last) throw new RetinueError('not_found', `There is no session ${session_id} in this store`)
+    const [last] = rows
+    if (!last) {
+      // One that somebody has begun, in which nothing was said yet.
+      if (await this.parts.store.record('session', session_id)) return NO_SESSION
+      throw new RetinueError('not_found', `There is no session ${session_id} in this store`)
+    }
     this.#belongsHere(last)
     if (last.status !== 'closed') {
       throw new RetinueError('held', `The last run of this session is not closed: retinue resume ${last.run_id}`)
     }
-    let run = await this.parts.reader.root(last.run_id)
-    const { children_before, children, calls_made: calls } = run.memory
+    const { memory } = await this.parts.reader.root(last.run_id)
+    const { children_before, children, calls_made: calls } = memory
     const counts = { calls, children: children_before + children.length }
-    if (is_program) return { ...counts, messages: [] }
-    while (isFanOut(run.memory.contract)) {
-      const before = earlier.shift()
-      if (!before) return { ...counts, messages: [] }
-      run = await this.parts.reader.root(before.run_id)
+    return { ...counts, messages: is_program ? [] : await this.#conversation(rows.map(({ run_id }) => run_id)) }
+  }
+
+  /** `run_ids`: newest first. Each run of an agent has in its own history what was said before it. */
+  async #conversation(run_ids: readonly string[]): Promise<Message[]> {
+    const since: Message[] = []
+    for (const run_id of run_ids) {
+      const run = await this.parts.reader.root(run_id)
+      if (!isFanOut(run.memory.contract)) return [...conversation(run), ...since]
+      since.unshift(...(await this.#asked(run_id, run.memory)))
     }
-    return { ...counts, messages: conversation(run) }
+    return since
+  }
+
+  /** What a person asked of one agent by its name, and what that answered. */
+  async #asked(run_id: string, memory: AgentMemory): Promise<Message[]> {
+    const [created] = await this.parts.store.read({ run_id, limit: 1 })
+    if (created?.type !== 'run.created' || created.data.said === undefined) return []
+    const [result] = await fanOutResults(memory, (digest) => this.parts.store.blob(digest))
+    const failed = result?.success === false ? `[${result.outcome}: ${result.error}]` : ''
+    const text = [result?.details ?? '', failed].filter((part) => part !== '').join('\n\n') || '[no answer]'
+    return [
+      { role: 'user', content: created.data.said },
+      { role: 'assistant', parts: [{ type: 'text', text }] },
+    ]
   }
 }
 
@@ -271,7 +326,7 @@ function conversation({ memory, material }: Awaited<ReturnType<RunReader['root']
     const open = message.role === 'assistant' && message.parts.some((part) => part.type === 'tool_call')
     return !(open && i === memory.messages.length - 1)
   })
-  return [...material.history, ...closed]
+  return [...historyOf(memory, material.history), ...closed]
 }
 
 const NO_SESSION: { messages: Message[]; calls: number; children: number } = { messages: [], calls: 0, children: 0 }

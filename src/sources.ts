@@ -1,6 +1,11 @@
+import { createConfigSurroundings } from './configuration.js'
 import {
+  type AgentFileSurroundings,
+  discoverAgentFiles,
   discoverSkills,
+  type FoundProfile,
   type ListedServer,
+  type LoadedConfig,
   type ResolvedConfig,
   type SearchSettings,
   type ServerList,
@@ -14,6 +19,7 @@ import { findSecrets, secretsInHeaders, secretVariables } from './secrets.js'
 import type { McpServerSettings, SearchSettings as SearchService } from './tools/index.js'
 
 type Env = Record<string, string | undefined>
+type Loaded = Extract<LoadedConfig<ProviderSettings, McpServerSettings>, { ok: true }>
 type Found = { config: ResolvedConfig; listed: ServerList<McpServerSettings>; env: Env }
 
 /** What the configuration, `.mcp.json` and the folders of skills offer. */
@@ -36,6 +42,19 @@ export async function findReach(
       ...(search !== null && found === null ? [`web_search is not there: ${keyVariable(search)} is not set`] : []),
     ],
   }
+}
+
+/** The profiles of agent files and of the configuration, the ones that stand before others last. */
+export async function findProfiles(host: Host, places: SkillPlaces, loaded: Loaded): Promise<FoundProfile[]> {
+  return [...(await discoverAgentFiles(host, places, agentFileSurroundings(loaded))), ...loaded.profiles]
+}
+
+/** What agent files are read with. A project that is trusted chooses and spends like the person. */
+export function agentFileSurroundings({ config, files, trusted }: Loaded): AgentFileSurroundings {
+  const { tools } = createConfigSurroundings()
+  const { models, budget, max_retries } = trusted ? {} : (files[0]?.delegation ?? {})
+  const fixed = { ...(budget && { budget }), ...(max_retries !== undefined && { max_retries }) }
+  return { tools, pools: Object.keys(config.pools), models_listed: models ?? null, fixed }
 }
 
 /** The configured search with its key; null where the key is not there. */

@@ -21,6 +21,8 @@ const BY_ERROR: Record<ErrorCode, number> = {
   model: EXIT.configuration,
   auth: EXIT.auth,
   not_found: EXIT.input,
+  denied: EXIT.failed,
+  conflict: EXIT.failed,
   held: EXIT.failed,
   abandoned: EXIT.terminated,
   corrupt: EXIT.failed,

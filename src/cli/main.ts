@@ -13,13 +13,15 @@ function withOutput(command: Command): Command {
         .default('text'),
     )
     .option('--record <file>', 'write the answers of the model to a script that scripted/<file> plays again')
-    .option('--max-concurrent <n>', 'agents at work at once', within(...DELEGATION_BOUNDS.max_concurrent))
+    .addOption(maxConcurrent())
 }
 
 /** What goes into the contract of a new run. A resumed one keeps the contract it has. */
 function withContract(command: Command): Command {
-  return withOutput(command)
+  return command
     .option('-m, --model <provider/model>', 'the model to use, or the name of a pool')
+    .option('--agent <name>', 'the profile or handle that the agent has, instead of the pinned one')
+    .option('--no-agent', 'no profile, whatever is pinned')
     .addOption(new Option('--mode <mode>', 'what may happen without asking').choices([...MODES]))
     .addOption(new Option('--permission-mode <mode>', 'same as --mode').choices([...MODES]).hideHelp())
     .option('--max-turns <n>', 'model turns before it must report', positive)
@@ -51,12 +53,21 @@ export function createProgram(): Command {
     .configureHelp({ sortSubcommands: false })
     .exitOverride()
 
-  withContract(program.command('run', { isDefault: true }))
+  withContract(withOutput(program.command('run', { isDefault: true })))
     .description('do a task in the current folder; `retinue "task"` is short for it')
     .argument('[task...]', 'what is to be done; - takes it from stdin')
     .option('-c, --continue', 'go on with the last session in this folder')
     .option('-r, --resume <id>', 'go on with the session of this run, or with the run itself when no task is given')
     .action(guard(async (words: string[], options) => (await import('./commands/run.js')).run(words, options)))
+
+  withContract(withStore(program.command('chat')))
+    .description('talk: a session with commands, sub-agents by their handles, and work in the background')
+    .argument('[message...]', 'what to say first')
+    .option('-c, --continue', 'go on with the last session in this folder')
+    .option('-r, --resume <id>', 'go on with this session, or with that of this run')
+    .option('--as <principal>', 'in the name of somebody of the configuration')
+    .addOption(maxConcurrent())
+    .action(guard(async (words: string[], options) => (await import('./commands/chat.js')).chat(words, options)))
 
   withOutput(program.command('resume'))
     .description('go on with a run whose process ended')
@@ -182,15 +193,115 @@ export function createProgram(): Command {
       guard(async (name: string | undefined, options) => (await import('./commands/mcp.js')).mcpTools(name, options)),
     )
 
+  const agents = addAgents(program)
+
+  withStore(program.command('audit'))
+    .description('who changed, or tried to change, which agents there are: the control log, oldest first')
+    .option('--last <n>', 'the newest so many', positive, 50)
+    .option('--as <principal>', 'in the name of somebody of the configuration')
+    .option('--json', 'one JSON object a line')
+    .action(guard(async (options) => (await import('./commands/audit.js')).audit(options)))
+
   program
     .command('init')
     .description('write a retinue.yaml with every setting explained')
     .option('--cwd <folder>', 'where')
     .action(guard(async (options) => (await import('./commands/init.js')).init(options)))
 
-  for (const command of [...program.commands, ...mcp.commands])
+  for (const command of [...program.commands, ...mcp.commands, ...agents.commands])
     command.exitOverride().showHelpAfterError('(add --help to see how it is used)')
   return program
+}
+
+/** Who the sub-agents are: the same as /agents in a chat, for scripts. */
+function addAgents(program: Command): Command {
+  const agents = program
+    .command('agents')
+    .description('profiles, handles and pins: who the agents are, and who is used')
+  const add = (name: string, description: string, options: { isDefault?: boolean } = {}) =>
+    withStore(agents.command(name, options))
+      .description(description)
+      .option('--as <principal>', 'in the name of somebody of the configuration')
+      .option('--json', 'as JSON')
+  const scopes = (command: Command) =>
+    command
+      .option('--session <id>', 'for one session')
+      .option('--user', 'for everything that you do')
+      .option('--workspace', 'for this folder')
+      .option('--global', 'for everybody who uses this store')
+
+  add('list', 'handles, profiles with where they come from, and pins', { isDefault: true })
+    .option('--session <id>', 'with the pin of this session')
+    .action(guard(async (options) => (await import('./commands/agents.js')).agentsList(options)))
+  add('show', 'one profile in full, by its name or a handle')
+    .argument('<name>')
+    .action(guard(async (name: string, options) => (await import('./commands/agents.js')).agentsShow(name, options)))
+  add('register', 'give a profile a handle; one that is there is replaced')
+    .argument('<handle>', 'such as @writer')
+    .argument('<profile>', 'the name of a profile')
+    .argument('<description>', 'what it is good for, at most 300 characters')
+    .option('--tag <tag>', 'may be given more than once', collect)
+    .option('--skills <names>', 'forwarded where nobody asks for others, with commas between them')
+    .option('--allowed-skills <names>', 'at most these; empty for none')
+    .option('--mcp <names>', 'MCP servers that it has where nobody asks for others')
+    .option('--allowed-mcp <names>', 'at most these; empty for none')
+    .action(
+      guard(async (handle: string, profile: string, description: string, options) =>
+        (await import('./commands/agents.js')).agentsRegister(handle, profile, description, options),
+      ),
+    )
+  add('unregister', 'take a handle away')
+    .argument('<handle>')
+    .action(
+      guard(async (handle: string, options) =>
+        (await import('./commands/agents.js')).agentsUnregister(handle, options),
+      ),
+    )
+  scopes(add('pin', 'choose the profile that runs have'))
+    .argument('<name>', 'a handle or the name of a profile')
+    .action(guard(async (name: string, options) => (await import('./commands/agents.js')).agentsPin(name, options)))
+  scopes(add('unpin', 'take that choice back')).action(
+    guard(async (options) => (await import('./commands/agents.js')).agentsUnpin(options)),
+  )
+  agents
+    .command('import')
+    .description('copy agent files of other tools into files of ours, and say of each key what became of it')
+    .argument('[paths...]', 'files or folders; without, those of the project')
+    .option('--cwd <folder>', 'work there instead of in the current folder')
+    .option('--home', 'those of your home folder too')
+    .option('--to <folder>', 'where they are written, instead of .retinue/agents')
+    .option('--dry-run', 'only say what would be done')
+    .option('--force', 'replace files that are there')
+    .option('--json', 'as JSON')
+    .action(
+      guard(async (paths: string[], options) =>
+        (await import('./commands/agents-import.js')).agentsImport(paths, options),
+      ),
+    )
+  add('put', 'keep a profile in the store: it stands before files of its name')
+    .argument('<name>')
+    .argument('<file>', 'YAML, JSON or an agent file; - takes it from stdin')
+    .option('--expect <version>', 'refuse if the store has another version by now; 0: if it has any', within(0, 1e9))
+    .action(
+      guard(async (name: string, file: string, options) =>
+        (await import('./commands/agents.js')).agentsPut(name, file, options),
+      ),
+    )
+  add('remove', 'take a profile out of the store')
+    .argument('<name>')
+    .action(guard(async (name: string, options) => (await import('./commands/agents.js')).agentsRemove(name, options)))
+  add('history', 'every version of the registry, oldest first').action(
+    guard(async (options) => (await import('./commands/agents.js')).agentsHistory(options)),
+  )
+  add('registry', 'the registry as JSON')
+    .option('--set <file>', 'replace all of it; - takes it from stdin')
+    .option('--expect <version>', 'refuse if it has another version by now', within(0, 1e9))
+    .action(guard(async (options) => (await import('./commands/agents.js')).agentsRegistry(options)))
+  return agents
+}
+
+function collect(value: string, before: string[] = []): string[] {
+  return [...before, value]
 }
 
 export async function main(argv: readonly string[]): Promise<void> {
@@ -213,6 +324,12 @@ function withStore(command: Command): Command {
   return command
     .option('--cwd <folder>', 'work there instead of in the current folder')
     .option('--store <file>', 'the database, instead of .retinue/retinue.db in the folder')
+}
+
+function maxConcurrent(): Option {
+  return new Option('--max-concurrent <n>', 'agents at work at once').argParser(
+    within(...DELEGATION_BOUNDS.max_concurrent),
+  )
 }
 
 function positive(text: string): number {

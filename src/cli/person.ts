@@ -4,21 +4,35 @@ import type { RunView } from './view.js'
 
 type Say = (text: string) => void
 
+/** What is on the terminal, as far as a question has to do with it. */
+export type Asking = Pick<RunView, 'reached' | 'hold' | 'release'>
+
+/** The question before, whoever asked it: agents and runs that work side by side may ask at once. */
+export type Turn = { before: Promise<unknown> }
+
+type PersonOptions = {
+  /** Shared by all that ask at this terminal. Default: nobody else does. */
+  turn?: Turn
+  /** Who asks, where there is more than one run. */
+  who?: string
+}
+
 /** The person at this terminal. Esc means no; Ctrl-C means the same as ever. */
-export function terminalPerson(view: RunView): Person {
-  let before: Promise<unknown> = Promise.resolve()
+export function terminalPerson(view: Asking, options: PersonOptions = {}): Person {
+  const turn = options.turn ?? { before: Promise.resolve() }
+  const who = options.who === undefined ? '' : `${options.who} `
   return {
     permit: (question, signal) => inTurn(question, signal, (asking, say) => permit(question, asking, say)),
     answer: (question, signal) => inTurn({}, signal, (asking, say) => answer(question, asking, say)),
   }
 
-  /** One question at a time: agents that work side by side may ask at once, and there is one keyboard. */
+  /** One question at a time: there is one keyboard. */
   function inTurn<T>(
     about: { agent_id?: string; call_id?: string },
     signal: AbortSignal,
     ask: (asking: AbortSignal, say: Say) => Promise<T>,
   ): Promise<T | null> {
-    const answered = before.then(async () => {
+    const answered = turn.before.then(async () => {
       await view.reached(about, signal)
       if (signal.aborted) return null
       const say = view.hold()
@@ -28,7 +42,7 @@ export function terminalPerson(view: RunView): Person {
         view.release()
       }
     })
-    before = answered.catch(() => {})
+    turn.before = answered.catch(() => {})
     return answered
   }
 
@@ -38,7 +52,7 @@ export function terminalPerson(view: RunView): Person {
     say('')
     if (question.detail !== null) say(indented(question.detail, question.call.commands === undefined))
     const choice = await select({
-      message: `${asker(question)}${question.tool}: ${line(question.summary)} (${line(question.reason)})`,
+      message: `${who}${asker(question)}${question.tool}: ${line(question.summary)} (${line(question.reason)})`,
       options: [
         { value: 'once', label: 'Yes, this once' },
         ...(grant ? [{ value: 'run', label: `Yes, and ${describeGrant(grant)} for the rest of this run` }] : []),
@@ -63,7 +77,7 @@ export function terminalPerson(view: RunView): Person {
   ): Promise<string | null> {
     const { select, text, isCancel } = await import('@clack/prompts')
     say('')
-    const message = printable(question.text)
+    const message = `${who}${printable(question.text)}`
     const answer =
       question.options.length > 0
         ? await select({

@@ -16,6 +16,7 @@ import { eventLine } from './event-lines.js'
 import { cost, duration, line, type Paint, paintFor, plural, printable } from './style.js'
 import { treeLines } from './tree/lines.js'
 import { LiveScreen, type Screen, type Size } from './tree/screen.js'
+import { onStage, type Stage, type TreeScreen } from './tree/stage.js'
 
 type ViewStream = Screen & { isTTY?: boolean }
 
@@ -26,6 +27,8 @@ type ViewOptions = {
   live?: boolean
   /** All of it happened before: only what it came to is shown. */
   past?: boolean
+  /** A live screen that is shared with others, instead of one of its own. */
+  stage?: Stage
 }
 
 type Words = Extract<Delta, { type: 'text' | 'reasoning' }>
@@ -44,7 +47,7 @@ export class RunView {
   readonly #paint: Paint
   readonly #elsewhere: boolean
   readonly #past: boolean
-  readonly #screen: LiveScreen | null
+  readonly #screen: TreeScreen | null
   readonly #tree = emptyTree()
   readonly #speech = new Map<string, string>()
   #midLine = false
@@ -69,7 +72,8 @@ export class RunView {
     this.#elsewhere = options.elsewhere === true
     this.#past = options.past === true
     const live = options.live === true && out.isTTY === true && env.TERM !== 'dumb'
-    this.#screen = live ? new LiveScreen(out, (size) => this.#lines(size)) : null
+    const lines = (size: Size) => this.#lines(size)
+    this.#screen = options.stage ? onStage(options.stage, lines) : live ? new LiveScreen(out, lines) : null
   }
 
   delta(delta: Delta): void {

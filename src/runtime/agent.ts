@@ -32,6 +32,7 @@ import { askPermission, askQuestion, type Person } from './asking.js'
 import { type Action, decide, exceededMessage } from './decide.js'
 import { Delegation } from './delegation.js'
 import { fenceOf } from './fence.js'
+import { historyToSummarize } from './history.js'
 import { land } from './landing.js'
 import type { Above, Launcher } from './launcher.js'
 import { type Asking, askModel, priceToRead } from './model-call.js'
@@ -432,6 +433,7 @@ export class AgentLoop {
         this.place.model.unmetered ? 0 : estimateRequest(this.memory, this.material, purpose),
       unmetered: this.place.model.unmetered === true,
       price: (tokens: number) => priceToRead(this.place.model, tokens),
+      history_to_summarize: historyToSummarize(this.memory, this.material.history),
       sideBySide: (call: PendingCall) => {
         const tool = this.place.registry.get(resolveToolName(call.part.tool) ?? call.part.tool)
         return tool?.effect === 'read' || tool?.effect === 'delegate'

@@ -49,6 +49,8 @@ export type Surroundings = {
   price: (tokens: number) => number
   /** Calls of which several may run side by side. */
   sideBySide: (call: PendingCall) => boolean
+  /** Messages of the session before it that a summary is to stand for, before anything else is done. */
+  history_to_summarize?: number
 }
 
 /** Compaction starts before a request reaches its limit, and makes enough room not to start again soon. */
@@ -129,6 +131,10 @@ function turn(memory: AgentMemory, around: Surroundings): Action {
   if (left(memory.ledger, 'turns') <= 0) return exceed(memory, 'turns')
   const size = around.estimate('turn')
   const limit = memory.contract.execution.budget.context_tokens
+  if ((around.history_to_summarize ?? 0) > 0) {
+    const short = shortOf(memory, around, around.estimate('summary') + ANSWER_TOKENS)
+    return short ? exceed(memory, short) : { kind: 'ask_model', purpose: 'summary', attempt: 1, not_before: around.now }
+  }
   if (size > limit * COMPACT_ABOVE) {
     const smaller = compact(memory, around, size - limit * COMPACT_TO)
     if (smaller) return smaller

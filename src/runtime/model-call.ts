@@ -12,6 +12,7 @@ import type { AnswerPart, Model, ModelAnswer } from '../models/index.js'
 import type { AgentPlace } from './agent.js'
 import { messagesToSummarize } from './compaction.js'
 import type { Action } from './decide.js'
+import { historyToSummarize } from './history.js'
 import type { Recorder } from './recorder.js'
 import { buildRequest, type Material, requestDigest } from './request.js'
 import { showWords } from './shown.js'
@@ -68,6 +69,7 @@ export async function askModel(asking: Asking, action: Extract<Action, { kind: '
   }
   const { finish_reason } = answer
   const parts = purpose === 'turn' ? numbered(answer.parts, recorder.memory, material) : withoutCalls(answer.parts)
+  const replaced_history = historyToSummarize(recorder.memory, material.history)
   const replaced_messages = messagesToSummarize(recorder.memory)
   recorder.record('model.responded', {
     request_id,
@@ -82,7 +84,8 @@ export async function askModel(asking: Asking, action: Extract<Action, { kind: '
   })
   if (purpose === 'summary') {
     const summary = parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
-    recorder.record('context.summarized', { request_id, summary, replaced_messages })
+    const replaced = replaced_history > 0 ? { replaced_messages: 0, replaced_history } : { replaced_messages }
+    recorder.record('context.summarized', { request_id, summary, ...replaced })
   }
 }
 

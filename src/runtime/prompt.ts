@@ -15,17 +15,17 @@ export type PromptFacts = {
   sandboxed: boolean
   network: Contract['permissions']['network']
   mode: Contract['permissions']['mode']
-  /** The profiles that sub-agents can have, ready to be shown; empty when there are none. */
+  /** The profiles and agents that sub-agents can have, ready to be shown; empty when there are none. */
   profiles: string
   tools: ToolDefinition[]
+  /** In this order: of files, of its profile, of whoever asked for it. */
+  prompts: string[]
 }
 
 /** What a sub-agent is told besides. */
 export type ChildFacts = PromptFacts & {
   isolation: Contract['workspace']['isolation']
   budget: Contract['execution']['budget']
-  /** In this order: of files, of its profile, of whoever asked for it. */
-  prompts: string[]
 }
 
 const MODE_TEXT: Record<Contract['permissions']['mode'], string> = {
@@ -51,7 +51,7 @@ export function rootPrompt(facts: PromptFacts): Prompt {
     'A call that is refused was refused for a reason that the result gives: take another way, do not repeat it.',
     'When you are done, answer with a short report of what you did and what you found. Do not claim what you have not seen.',
   ]
-  return { system: paragraphs(lines) + sections(facts), tools: facts.tools }
+  return { system: paragraphs(lines) + sections(facts) + own(facts), tools: facts.tools }
 }
 
 /**
@@ -59,7 +59,7 @@ export function rootPrompt(facts: PromptFacts): Prompt {
  * caches and the store have it once.
  */
 export function childPrompt(facts: ChildFacts): Prompt {
-  const { budget, prompts } = facts
+  const { budget } = facts
   const lines = [
     'You are a sub-agent: you do one task for another agent, which sees nothing of your work but your last answer.',
     '',
@@ -74,8 +74,13 @@ export function childPrompt(facts: ChildFacts): Prompt {
     'A call that is refused was refused for a reason that the result gives: take another way, do not repeat it.',
     'Be concise. End with a summary of what you did and found (files, lines, results) and what is left or doubtful. Do not claim what you have not seen.',
   ]
-  const own = prompts.filter((text) => text.trim() !== '').map((text) => `\n\n${text.trim()}`)
-  return { system: paragraphs(lines) + sections(facts) + own.join(''), tools: facts.tools }
+  return { system: paragraphs(lines) + sections(facts) + own(facts), tools: facts.tools }
+}
+
+/** What its profile, and whoever asked for it, say: after everything that others have too. */
+function own({ prompts }: PromptFacts): string {
+  const said = prompts.filter((text) => text.trim() !== '')
+  return said.map((text) => `\n\n${text.trim()}`).join('')
 }
 
 const OWN_TREE =

@@ -21,8 +21,11 @@ export function repairRequest(child: Child, { paths }: Conflict): DelegationRequ
 
 /** It can do no more than the one that it repairs. */
 function sameAs({ agent, permissions, workspace, model, step }: Contract): Partial<DelegationRequest> {
+  const profile = agent.handle ?? agent.profile_id
   return {
-    ...(agent.profile_id === null ? {} : { profile: agent.profile_id }),
+    ...(profile === null ? {} : { profile }),
+    skills: permissions.allowed_skills,
+    mcp_servers: permissions.allowed_mcp_servers,
     tools: permissions.allowed_tools,
     mode: permissions.mode,
     owns: workspace.owns,

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { AgentMemory, Message, ModelRequest, Prompt, Purpose } from '../domain/index.js'
+import { historyOf, historyToSummarize } from './history.js'
 
 /** The stored parts of an agent's requests: what stays the same, and what earlier runs of the session said. */
 export type Material = { prompt: Prompt; history: Message[] }
@@ -13,9 +14,11 @@ const SHORT_ANSWER_TOKENS = 2000
  */
 export function buildRequest(memory: AgentMemory, material: Material, purpose: Purpose): ModelRequest {
   const { system, tools } = material.prompt
-  const messages = material.history.length > 0 ? [...material.history, ...memory.messages] : memory.messages
+  const before = historyOf(memory, material.history)
+  const messages = before.length > 0 ? [...before, ...memory.messages] : memory.messages
   if (purpose === 'turn') return { system, tools, messages, tool_choice: 'auto', max_output_tokens: null }
-  const content = purpose === 'report' ? reportPrompt(memory) : SUMMARY_PROMPT
+  const recaps = purpose === 'summary' && historyToSummarize(memory, material.history) > 0
+  const content = purpose === 'report' ? reportPrompt(memory) : recaps ? RECAP_PROMPT : SUMMARY_PROMPT
   return {
     system,
     tools,
@@ -31,6 +34,9 @@ function reportPrompt(memory: AgentMemory): string {
 
 const SUMMARY_PROMPT =
   'The conversation is getting too long. Write a summary that lets you go on without it: what the task needs, what was done and found (files, lines, commands and their results that still matter), what failed, what is left. No preamble.'
+
+const RECAP_PROMPT =
+  'Do not begin with this task yet. The conversation before it is getting too long. Write a summary of that conversation to go on with instead: what was asked for and decided, what was done and found (files, lines, commands and results that still matter), what is open. No preamble.'
 
 /**
  * Names a request by everything that is in it. The messages are digested as a chain, and each link is kept with its

@@ -1,4 +1,5 @@
 import type { AgentMemory, Message, Prompt, Purpose } from '../domain/index.js'
+import { historyOf } from './history.js'
 import type { Material } from './request.js'
 
 /**
@@ -18,7 +19,7 @@ export function estimateRequest(memory: AgentMemory, material: Material, purpose
   const closing = purpose === 'turn' ? 0 : CLOSING_TOKENS
   const known = memory.measured
   if (known) return known.tokens + sum(memory.messages.slice(known.messages)) + closing
-  return estimatePrompt(material.prompt) + sum(material.history) + sum(memory.messages) + closing
+  return estimatePrompt(material.prompt) + sum(historyOf(memory, material.history)) + sum(memory.messages) + closing
 }
 
 /** The size of the first request of an agent that is told this. */

@@ -32,6 +32,8 @@ export type BuiltinOptions = {
   skills?: readonly LoadableSkill[]
   /** Of sub-agents, in the order in which models see them. */
   profiles?: readonly ProfileName[]
+  /** Whether there are MCP servers whose tools could be forwarded to sub-agents. */
+  has_servers?: boolean
 }
 
 /** Names of the tools that ship, those included that are absent where nothing is set up for them. */
@@ -49,7 +51,9 @@ export function builtinTools({
   tests = { command: null },
   skills = [],
   profiles = [],
+  has_servers = false,
 }: BuiltinOptions = {}): Tool[] {
+  const forwards = { skills: skills.length > 0, servers: has_servers }
   return [
     overview(tests),
     readFile,
@@ -69,9 +73,9 @@ export function builtinTools({
     ...(skills.length > 0 ? [loadSkill(skills)] : []),
     askUser,
     readOutput,
-    spawn(profiles),
+    spawn(profiles, forwards),
     spawnAwait,
-    spawnAgent(profiles),
+    spawnAgent(profiles, forwards),
     delegateTask,
   ]
 }

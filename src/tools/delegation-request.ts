@@ -30,14 +30,19 @@ export function optionalEnum<S extends z.ZodType>(choice: S) {
   return z.preprocess((value) => (value === '' ? undefined : value), choice.optional()).optional()
 }
 
+/** What there is that could be forwarded to sub-agents. */
+export type Forwards = { skills: boolean; servers: boolean }
+
 /** What every tool that makes one sub-agent can be asked for. */
-export function commonParameters() {
+export function commonParameters(forwards: Forwards) {
   return {
     owns: listParameter.optional().describe('globs it may write'),
     checks: listParameter.optional().describe('commands that must pass'),
     schema: z.looseObject({}).optional().describe('of its answer, in JSON'),
     model: z.string().optional(),
     cache: z.boolean().optional(),
+    ...(forwards.skills ? { skills: wordsParameter.optional().describe('that it may load; comma-separated') } : {}),
+    ...(forwards.servers ? { mcp_servers: wordsParameter.optional().describe('comma-separated') } : {}),
   }
 }
 
@@ -56,6 +61,8 @@ export type Asked = {
   schema?: Record<string, unknown> | undefined
   model?: string | undefined
   cache?: boolean | undefined
+  skills?: unknown
+  mcp_servers?: unknown
 }
 
 export function requestOf(asked: Asked): DelegationRequest {
@@ -73,6 +80,10 @@ export function requestOf(asked: Asked): DelegationRequest {
   const checks = checksOf(asked)
   if (checks.length > 0) request.checks = checks
   if (asked.cache !== undefined) request.cache = asked.cache
+  for (const name of ['skills', 'mcp_servers'] as const) {
+    const words = listOf(asked[name], /[,\n]/)
+    if (words) request[name] = words
+  }
   return request
 }
 

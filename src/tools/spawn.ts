@@ -3,6 +3,7 @@ import {
   commonParameters,
   delegationPlan,
   delegatorOf,
+  type Forwards,
   type ProfileName,
   profileParameter,
   requestOf,
@@ -13,7 +14,7 @@ import { adjustmentNotes } from './delegation-text.js'
 import { oneLine } from './text.js'
 import { defineTool, type Tool } from './tool.js'
 
-export function spawn(profiles: readonly ProfileName[]): Tool {
+export function spawn(profiles: readonly ProfileName[], forwards: Forwards): Tool {
   return defineTool({
     name: 'spawn',
     effect: 'delegate',
@@ -27,7 +28,7 @@ export function spawn(profiles: readonly ProfileName[]): Tool {
       context: z.string().optional(),
       system_prompt: z.string().optional(),
       tools: wordsParameter.optional().describe('comma-separated'),
-      ...commonParameters(),
+      ...commonParameters(forwards),
     }),
     plan: async (args, context) => {
       const { profile, task } = args

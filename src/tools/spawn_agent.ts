@@ -3,6 +3,7 @@ import {
   commonParameters,
   delegationPlan,
   delegatorOf,
+  type Forwards,
   optionalEnum,
   type ProfileName,
   profileParameter,
@@ -13,7 +14,7 @@ import { adjustmentNotes, reasonRoom, sectionsText, statusOf } from './delegatio
 import { oneLine } from './text.js'
 import { defineTool, type Tool } from './tool.js'
 
-export function spawnAgent(profiles: readonly ProfileName[]): Tool {
+export function spawnAgent(profiles: readonly ProfileName[], forwards: Forwards): Tool {
   return defineTool({
     name: 'spawn_agent',
     effect: 'delegate',
@@ -27,7 +28,7 @@ export function spawnAgent(profiles: readonly ProfileName[]): Tool {
       max_tool_calls: z.int().optional(),
       mode: optionalEnum(z.enum(['plan', 'auto'])).describe('plan only reads'),
       profile: profileParameter(profiles),
-      ...commonParameters(),
+      ...commonParameters(forwards),
     }),
     plan: async (args, context) => {
       const { profile, task } = args

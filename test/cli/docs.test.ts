@@ -19,10 +19,16 @@ describe('the docs', () => {
     const text = read('docs/cli.md') + read('README.md')
     const program = createProgram()
     for (const command of program.commands) expect(text).toContain(`retinue ${command.name()}`)
-    const known = new Set(program.commands.flatMap((command) => command.options.map((option) => option.long)))
+    const all = program.commands.flatMap((command) => [command, ...command.commands])
+    const known = new Set(all.flatMap((command) => command.options.map((option) => option.long)))
     const shown =
       program.commands.find((command) => command.name() === 'run')?.options.filter((option) => !option.hidden) ?? []
     for (const option of shown) expect(text).toContain(option.long)
+    const agents = program.commands.find((command) => command.name() === 'agents')?.commands ?? []
+    for (const command of agents) {
+      expect(text).toContain(`retinue agents ${command.name()}`)
+      for (const option of command.options) expect(text).toContain(option.long)
+    }
     const mentioned = [...read('docs/cli.md').matchAll(/--[a-z][a-z-]+/g)].map(([option]) => option)
     expect(mentioned.filter((option) => !known.has(option) && option !== '--help')).toEqual([])
   })

@@ -43,7 +43,7 @@ describe('a conversation that grows too long', () => {
           summary: [{ text: 'Twelve thoughts so far.' }, { text: 'Again.' }, { text: 'And again.' }],
         },
       },
-      { files: { 'a.txt': '' } },
+      { files: { 'a.txt': '' }, settings: { delegation: { roles: false } } },
     )
     const { result, events } = await runToEnd(retinue, { task: 'Think hard', budget: { context_tokens: 6000 } })
     expect(result).toMatchObject({ outcome: 'completed', text: 'Finished.' })

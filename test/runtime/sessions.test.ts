@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createRetinue } from '../../src/index.js'
 import { modelsOf } from '../../src/testing/index.js'
-import { bench, runToEnd } from '../support/bench.js'
+import { bench, dataOf, runToEnd } from '../support/bench.js'
 import { makeProject } from '../support/project.js'
 
 describe('a session', () => {
@@ -59,6 +59,87 @@ describe('a session', () => {
       )
       expect(new Set(ids).size).toBe(ids.length)
     }
+  })
+})
+
+describe('a long session', () => {
+  const LONG = 'Words that matter to nobody any more. '.repeat(120)
+
+  it('is summarized by the model before the next task, and goes on from the summary', async () => {
+    const { retinue, model } = await bench(
+      {
+        root: {
+          steps: [
+            ...Array.from({ length: 4 }, (_, i) => ({ text: `Answer ${i}. ${LONG}` })),
+            { expect: 'What was it?', text: 'Blue.' },
+            { expect: 'Sure?', text: 'Yes.' },
+          ],
+          summary: [{ expect: 'summary of that conversation', text: 'They asked four times; the answer was blue.' }],
+        },
+      },
+      { settings: { budget: { context_tokens: 16_000 }, delegation: { enabled: false } } },
+    )
+    let session_id: string | undefined
+    for (let i = 0; i < 4; i++) {
+      const { result } = await runToEnd(retinue, { task: `Ask ${i}`, ...(session_id ? { session_id } : {}) })
+      session_id = result.session_id
+    }
+    const { result, events } = await runToEnd(retinue, { task: 'What was it?', session_id: session_id as string })
+    expect(result).toMatchObject({ outcome: 'completed', text: 'Blue.', turns: 1 })
+    expect(dataOf(events, 'context.summarized')).toEqual([
+      expect.objectContaining({
+        summary: expect.stringContaining('the answer was blue.'),
+        replaced_messages: 0,
+        replaced_history: 6,
+      }),
+    ])
+    const said = (i: number) => model.requests.at(i)?.request.messages.map((message) => JSON.stringify(message)) ?? []
+    expect(said(-1)[0]).toContain('the answer was blue')
+    expect(said(-1).join('')).not.toContain('Answer 0.')
+    expect(await retinue.replay(result.run_id)).toMatchObject({ ok: true })
+
+    // The next run begins with the summary, not with what it stands for.
+    const next = await runToEnd(retinue, { task: 'Sure?', session_id: session_id as string })
+    expect(dataOf(next.events, 'context.summarized')).toEqual([])
+    expect(said(-1)[0]).toContain('the answer was blue')
+    expect(said(-1).at(-1)).toContain('Sure?')
+  })
+})
+
+describe('what a person asks of one agent in a session', () => {
+  it('is part of the conversation, with its answer; the agent has read nothing of that', async () => {
+    const { retinue, model } = await bench({
+      root: [{ text: 'The word is moon.' }, { expect: 'And what did the other one say?', text: 'It said noom.' }],
+      a1: [{ expect: 'Turn a word round', text: 'noom' }],
+    })
+    const { result: first } = await runToEnd(retinue, { task: 'What is the word?' })
+    const { session_id } = first
+    const fan = retinue.fanOut([{ task: 'Turn a word round' }], { session_id, said: '@turner Turn a word round' })
+    expect((await fan.results())[0]).toMatchObject({ success: true, details: 'noom' })
+    const child = model.requests.find(({ caller }) => caller.agent_id === 'a1')
+    expect(child?.request.messages).toEqual([{ role: 'user', content: 'Turn a word round' }])
+    await runToEnd(retinue, { task: 'And what did the other one say?', session_id })
+    expect(model.requests.at(-1)?.request.messages).toMatchObject([
+      { role: 'user', content: 'What is the word?' },
+      { role: 'assistant', parts: [{ type: 'text', text: 'The word is moon.' }] },
+      { role: 'user', content: '@turner Turn a word round' },
+      { role: 'assistant', parts: [{ type: 'text', text: 'noom' }] },
+      { role: 'user', content: 'And what did the other one say?' },
+    ])
+  })
+
+  it('is part of it with its failure too', async () => {
+    const { retinue, model } = await bench({
+      root: [{ text: 'I see.' }],
+      a1: [{ fail: { code: 'auth', message: 'no key' } }],
+    })
+    const { session_id } = await retinue.sessions.create('somebody')
+    await retinue.fanOut([{ task: 'Try', max_retries: 0 }], { session_id, said: '@one Try' }).results()
+    await runToEnd(retinue, { task: 'What happened?', session_id })
+    expect(model.requests.at(-1)?.request.messages.slice(0, 2)).toEqual([
+      { role: 'user', content: '@one Try' },
+      { role: 'assistant', parts: [{ type: 'text', text: expect.stringMatching(/^\[error: .*no key.*\]$/) }] },
+    ])
   })
 })
 

@@ -463,7 +463,7 @@ profiles:
     const call = (profile: string) => ({ calls: [{ spawn: { task: 'Work', profile } }] })
     const some = await family(
       { root: [call('nobody'), call('coder'), { calls: [{ spawn_await: { job_ids: '*' } }] }, DONE], a1: [DONE] },
-      { settings: { delegation: { profiles } } },
+      { settings: { delegation: { profiles, roles: false } } },
     )
     const { result } = await runToEnd(some.retinue)
     const [request] = await requestsOf(some.retinue, result.run_id, 'root')
@@ -474,7 +474,7 @@ profiles:
       { tool: 'spawn', is_error: false, content: 'a1' },
     ])
 
-    const none = await family({ root: [call('nobody'), DONE] })
+    const none = await family({ root: [call('nobody'), DONE] }, { settings: { delegation: { roles: false } } })
     const plain = await runToEnd(none.retinue)
     const [bare] = await requestsOf(none.retinue, plain.result.run_id, 'root')
     expect(parameter(bare, 'spawn', 'profile')).toEqual({ type: 'string' })
@@ -500,9 +500,9 @@ profiles:
       const { result } = await runToEnd(retinue, options)
       return (await requestsOf(retinue, result.run_id, 'root'))[0]?.system ?? ''
     }
-    expect(await systemOf({ settings: { delegation: { profiles } } })).toContain(`\n\n${section}`)
+    expect(await systemOf({ settings: { delegation: { profiles, roles: false } } })).toContain(`\n\n${section}`)
     const tag = 'available_spawn_profiles'
-    expect(await systemOf({})).not.toContain(tag)
+    expect(await systemOf({ settings: { delegation: { roles: false } } })).not.toContain(tag)
     expect(await systemOf({ settings: { delegation: { profiles, enabled: false } } })).not.toContain(tag)
     expect(await systemOf({ settings: { delegation: { profiles } } }, { mode: 'plan' })).not.toContain(tag)
   })
@@ -597,7 +597,7 @@ profiles:
       'task is missing',
       'task: must not be empty, got ""',
       'task: must not be empty, got " \\n\\t"',
-      'profile: there is no profile "nobody"; none is configured, leave it out',
+      'profile: expected one of "executor", "planner", "researcher", "reviewer", "tester", got "nobody"',
     ])
     expect(dataOf(events, 'agent.subagent_created')).toEqual([])
     expect(subAgents(retinue.cwd).map(({ agent_id }) => agent_id)).toEqual(['root'])

@@ -390,7 +390,7 @@ describe('seed 004, E4: fanOut', () => {
       .results()
     expect(results.map(({ success, error }) => [success, error])).toEqual([
       [true, null],
-      [false, 'Unknown profile "nobody": no profiles are configured. Leave it out.'],
+      [false, 'Unknown profile "nobody". Profiles: executor, planner, researcher, reviewer, tester.'],
       [false, expect.stringMatching(/^Not spawned: the schema cannot be used: /)],
       [false, expect.stringContaining('There is no model else/where')],
       [false, expect.stringContaining('leaves the workspace')],

@@ -1,59 +1,17 @@
-import {
-  type Budget,
-  type Mode,
-  type Network,
-  nearest,
-  type Retinue,
-  RetinueError,
-  type RunOptions,
-} from '../../index.js'
+import { nearest, type Retinue, RetinueError, type RunOptions } from '../../index.js'
+import { asked, type ContractFlags, contractFlags } from '../contract-flags.js'
 import { canAsk, type DriveOptions, drive } from '../drive.js'
 import { EXIT } from '../exit.js'
+import { readStdin } from '../input.js'
 import { type WorkOptions, withRetinue } from '../open.js'
 import { offerTrust } from '../trust.js'
 import { resumeRun } from './resume.js'
 
-export type RunFlags = WorkOptions &
-  DriveOptions & {
-    model?: string
-    mode?: Mode
-    permissionMode?: Mode
-    maxTurns?: number
-    maxToolCalls?: number
-    maxBudgetUsd?: number
-    network?: Network
-    timeout?: number
-    maxAgents?: number
-    maxDepth?: number
-    /** False with --no-delegation, otherwise true. */
-    delegation?: boolean
-    commit?: boolean
-    /** False with --no-land, otherwise true. */
-    land?: boolean
-    continue?: boolean
-    resume?: string
-  }
-
-/** What goes into the contract of a new run, and the names of it that people type. */
-const CONTRACT_FLAGS = {
-  model: '--model',
-  mode: '--mode',
-  permissionMode: '--permission-mode',
-  maxTurns: '--max-turns',
-  maxToolCalls: '--max-tool-calls',
-  maxBudgetUsd: '--max-budget-usd',
-  network: '--network',
-  timeout: '--timeout',
-  maxAgents: '--max-agents',
-  maxDepth: '--max-depth',
-  delegation: '--no-delegation',
-  commit: '--commit',
-  land: '--no-land',
-}
+type RunFlags = WorkOptions & DriveOptions & ContractFlags & { continue?: boolean; resume?: string }
 
 const COMMANDS = [
   ...['run', 'resume', 'runs', 'show', 'watch', 'cancel', 'replay', 'diff', 'apply', 'discard', 'worktrees', 'gc'],
-  ...['demo', 'doctor', 'init', 'mcp', 'help'],
+  ...['demo', 'doctor', 'init', 'mcp', 'help', 'chat', 'agents', 'audit'],
 ]
 
 export async function run(words: string[], flags: RunFlags): Promise<number> {
@@ -80,42 +38,12 @@ export async function run(words: string[], flags: RunFlags): Promise<number> {
   })
 }
 
-/** Those that were given. commander sets `delegation` to true where --no-delegation was not, and `land` likewise. */
-function contractFlags(flags: RunFlags): string[] {
-  return Object.entries(CONTRACT_FLAGS).flatMap(([flag, name]) => {
-    const value = flags[flag as keyof typeof CONTRACT_FLAGS]
-    const given = name.startsWith('--no-') ? value === false : value !== undefined
-    return given ? [name] : []
-  })
-}
-
 async function earlierRun(retinue: Retinue, flags: RunFlags) {
   if (flags.resume !== undefined) return retinue.find(flags.resume)
   if (!flags.continue) return null
   const [last] = await retinue.runs({ limit: 1 })
   if (!last) throw new RetinueError('not_found', 'There is no session to continue in this folder')
   return last
-}
-
-function asked(flags: RunFlags): Partial<RunOptions> {
-  const budget: Partial<Budget> = {}
-  if (flags.maxTurns !== undefined) budget.turns = flags.maxTurns
-  if (flags.maxToolCalls !== undefined) budget.tool_calls = flags.maxToolCalls
-  if (flags.maxBudgetUsd !== undefined) budget.cost_usd = flags.maxBudgetUsd
-  if (flags.timeout !== undefined) budget.wall_ms = Math.round(flags.timeout * 1000)
-  if (flags.maxAgents !== undefined) budget.sub_agents = flags.maxAgents
-  const mode = flags.mode ?? flags.permissionMode
-  const { model, network, maxDepth, delegation, commit, land } = flags
-  return {
-    budget,
-    ...(mode ? { mode } : {}),
-    ...(model ? { model } : {}),
-    ...(network ? { network } : {}),
-    ...(delegation === false ? { delegation: { enabled: false } } : {}),
-    ...(delegation !== false && maxDepth !== undefined ? { delegation: { max_depth: maxDepth } } : {}),
-    ...(commit === true ? { land: 'commit' as const } : {}),
-    ...(land === false ? { land: 'branch' as const } : {}),
-  }
 }
 
 /** The task from the words of the command line, `-` standing for what comes on stdin; stdin alone where there are none. */
@@ -128,12 +56,6 @@ async function taskFrom(words: string[]): Promise<string | null> {
   const input = await readStdin()
   const task = words.length === 0 ? input : words.map((word) => (word === '-' ? input : word)).join(' ')
   return task.trim() === '' ? null : task
-}
-
-async function readStdin(): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 /** What other programs call these. */

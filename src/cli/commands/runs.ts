@@ -1,5 +1,6 @@
+import type { RunSummary } from '../../index.js'
 import { type StoreOptions, withRetinue } from '../open.js'
-import { age, cost, count, paintFor, printable } from '../style.js'
+import { age, cost, count, type Paint, paintFor, printable } from '../style.js'
 
 export async function runs(options: StoreOptions & { limit: number; json?: boolean }): Promise<number> {
   return withRetinue(options, async (retinue) => {
@@ -9,19 +10,21 @@ export async function runs(options: StoreOptions & { limit: number; json?: boole
       return 0
     }
     if (rows.length === 0) process.stdout.write(`No runs in ${retinue.cwd} yet. Start one: retinue "task"\n`)
-    const { dim, green, red, yellow } = paintFor(process.stdout, process.env)
-    for (const row of rows) {
-      const state = row.status === 'closed' ? (row.outcome ?? 'closed') : row.status
-      const colour = state === 'completed' ? green : row.status === 'running' ? yellow : red
-      const tokens = `${count(row.input_tokens + row.output_tokens)} tokens, ${cost(row.cost_usd)}`
-      const task = printable((row.task.trim().split(/\n\s*\n/, 1)[0] as string).replace(/\s+/g, ' ')).slice(0, 60)
-      process.stdout.write(
-        `${row.run_id}  ${colour(state.padEnd(15))} ${task.padEnd(60)} ${dim(`${tokens}, ${age(row.created_at, Date.now())}`)}\n`,
-      )
-    }
-    if (rows.some((row) => row.status === 'interrupted')) {
-      process.stdout.write(dim('An interrupted run goes on with: retinue resume <run>\n'))
-    }
+    for (const text of runTable(rows, paintFor(process.stdout, process.env))) process.stdout.write(`${text}\n`)
     return 0
   })
+}
+
+/** A line for each run, and what can be done about those whose process is gone. */
+export function runTable(rows: readonly RunSummary[], { dim, green, red, yellow }: Paint): string[] {
+  const lines = rows.map((row) => {
+    const state = row.status === 'closed' ? (row.outcome ?? 'closed') : row.status
+    const colour = state === 'completed' ? green : row.status === 'running' ? yellow : red
+    const tokens = `${count(row.input_tokens + row.output_tokens)} tokens, ${cost(row.cost_usd)}`
+    const task = printable((row.task.trim().split(/\n\s*\n/, 1)[0] as string).replace(/\s+/g, ' ')).slice(0, 60)
+    const figures = dim(`${tokens}, ${age(row.created_at, Date.now())}`)
+    return `${row.run_id}  ${colour(state.padEnd(15))} ${task.padEnd(60)} ${figures}`
+  })
+  const gone = rows.some((row) => row.status === 'interrupted')
+  return gone ? [...lines, dim('An interrupted run goes on with: retinue resume <run>')] : lines
 }

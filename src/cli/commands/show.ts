@@ -28,31 +28,34 @@ export async function show(id: string, agent: string | undefined, options: ShowO
     }
     const paint = paintFor(process.stdout, process.env)
     const full = options.full === true
-    if (dossier) showAgent(run, dossier, paint, full)
-    else await showRun(retinue, run, events, paint, full)
+    const lines = dossier ? agentLines(run, dossier, paint, full) : await runLines(retinue, run, events, paint, full)
+    lines.forEach(write)
     if (run.status === 'interrupted')
       write(paint.yellow(`\nIts process is gone. Go on with: retinue resume ${run.run_id}`))
     return 0
   })
 }
 
-async function showRun(
+/** What there is to see of a run. */
+export async function runLines(
   retinue: Retinue,
   run: RunSummary,
   events: StoredEvent[],
   paint: Paint,
   full: boolean,
-): Promise<void> {
-  runHead(run, paint).forEach(write)
+): Promise<string[]> {
   const landing = landingOf(events)
-  if (landing) landingLines(landing, run.run_id, await remains(retinue, run.run_id, landing)).forEach(write)
-  for (const text of await keptLines(retinue, run)) write(text)
   const tree = treeLines(events, { now: Date.now(), interrupted: run.status === 'interrupted' }, paint)
-  if (tree.length > 0) ['', ...tree, ''].forEach(write)
-  contracts(run.run_id, await retinue.agents(run.run_id), paint).forEach(write)
-  write('')
-  for (const text of timeline(events, run.created_at, paint, full)) write(text)
-  if (run.text) write(`\n${printable(run.text)}`)
+  return [
+    ...runHead(run, paint),
+    ...(landing ? landingLines(landing, run.run_id, await remains(retinue, run.run_id, landing)) : []),
+    ...(await keptLines(retinue, run)),
+    ...(tree.length > 0 ? ['', ...tree, ''] : []),
+    ...contracts(run.run_id, await retinue.agents(run.run_id), paint),
+    '',
+    ...timeline(events, run.created_at, paint, full),
+    ...(run.text ? [`\n${printable(run.text)}`] : []),
+  ]
 }
 
 /** The log says how the run ended; whether somebody has applied or discarded it since is in the folder. */
@@ -74,11 +77,14 @@ async function keptLines(retinue: Retinue, { run_id }: RunSummary): Promise<stri
   return keptWorkInWords({ ...result, kept_work }, run_id).map((text) => line(text))
 }
 
-function showAgent(run: RunSummary, dossier: Dossier, paint: Paint, full: boolean): void {
-  agentHead(dossier, run, paint).forEach(write)
-  for (const text of timeline(dossier.events, run.created_at, paint, full)) write(text)
+/** And of one of its agents. */
+export function agentLines(run: RunSummary, dossier: Dossier, paint: Paint, full: boolean): string[] {
   const tail = agentTail(dossier, run.run_id, paint)
-  if (tail.length > 0) ['', ...tail].forEach(write)
+  return [
+    ...agentHead(dossier, run, paint),
+    ...timeline(dossier.events, run.created_at, paint, full),
+    ...(tail.length > 0 ? ['', ...tail] : []),
+  ]
 }
 
 /** As it is where a program reads it; made safe where a terminal shows it. */

@@ -11,6 +11,15 @@ export interface Screen {
 
 export type Size = { columns: number; rows: number }
 
+type LiveScreenOptions = {
+  /** So often it is drawn at most. Somebody who types sees every letter sooner than somebody who watches needs to. */
+  frame_ms?: number
+  /** The terminal is ours: what else it must be told; the text is written to it. */
+  taken?: () => string
+  /** The same when it is somebody else's again, whatever the reason. */
+  given?: () => string
+}
+
 const FRAME_MS = 100
 const TICK_MS = 1000
 
@@ -23,6 +32,7 @@ const NO_WRAP = '\u001b[?7l'
 const WRAP = '\u001b[?7h'
 const CLEAR_BELOW = '\u001b[J'
 const CLEAR_LINE = '\u001b[K'
+const CLEAR_ALL = '\u001b[H\u001b[2J'
 // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is looked for
 const COLOURS = /\u001b\[[\d;]*m/g
 
@@ -46,6 +56,7 @@ export class LiveScreen {
   constructor(
     private readonly screen: Screen,
     private readonly picture: (size: Size) => string[],
+    private readonly options: LiveScreenOptions = {},
   ) {}
 
   /** Text that scrolls by. */
@@ -67,7 +78,8 @@ export class LiveScreen {
   changed(): void {
     if (this.#state === 'away') return
     if (this.#state === 'off') this.#begin()
-    this.#frame ??= setTimeout(this.#draw, Math.max(0, this.#drawnAt + FRAME_MS - Date.now())).unref()
+    const frame_ms = this.options.frame_ms ?? FRAME_MS
+    this.#frame ??= setTimeout(this.#draw, Math.max(0, this.#drawnAt + frame_ms - Date.now())).unref()
   }
 
   /** Leaves the terminal to somebody else, with the cursor at the beginning of a line, until `back`. */
@@ -80,7 +92,15 @@ export class LiveScreen {
   back(): void {
     if (this.#state !== 'away') return
     this.#state = 'shown'
-    this.screen.write(HIDE_CURSOR)
+    this.#own()
+    this.changed()
+  }
+
+  /** An empty screen with nothing but the picture; what had scrolled away is still there. */
+  clear(): void {
+    if (this.#state !== 'shown') return
+    this.screen.write(CLEAR_ALL)
+    this.#drawn = []
     this.changed()
   }
 
@@ -92,7 +112,7 @@ export class LiveScreen {
     if (this.#tick) clearInterval(this.#tick)
     this.screen.off('resize', this.#resized)
     process.off('exit', this.#exit)
-    for (const signal of ENDINGS) process.off(signal, this.#ended)
+    for (const signal of ENDINGS) process.off(signal, this.#endings[signal])
     process.off('SIGTSTP', this.#stopped)
     return true
   }
@@ -102,21 +122,31 @@ export class LiveScreen {
     this.screen.on('resize', this.#resized)
     // Whatever ends the process, the terminal gets its cursor back.
     process.on('exit', this.#exit)
-    for (const signal of ENDINGS) process.on(signal, this.#ended)
+    for (const signal of ENDINGS) process.on(signal, this.#endings[signal])
     process.on('SIGTSTP', this.#stopped)
     this.#tick = setInterval(() => this.changed(), TICK_MS).unref()
-    this.screen.write(HIDE_CURSOR)
+    this.#own()
+  }
+
+  #own(): void {
+    this.screen.write(`${HIDE_CURSOR}${this.options.taken?.() ?? ''}`)
   }
 
   readonly #exit = () => void this.close()
   readonly #resized = () => this.changed()
 
   /** Where nobody else takes care of a signal it does what it would have done without us, after the cursor is back. */
-  readonly #ended = (signal: NodeJS.Signals) => {
+  #ended(signal: NodeJS.Signals): void {
     if (process.listenerCount(signal) > 1) return
     this.close()
     process.kill(process.pid, signal)
   }
+
+  /** One for each: a key that stands for a signal comes without its name. */
+  readonly #endings = Object.fromEntries(ENDINGS.map((signal) => [signal, () => this.#ended(signal)])) as Record<
+    (typeof ENDINGS)[number],
+    () => void
+  >
 
   /** Ctrl-Z: the shell gets a terminal as it knows it. */
   readonly #stopped = () => {
@@ -146,7 +176,8 @@ export class LiveScreen {
   #take(): void {
     this.#cancelFrame()
     const end = this.#unfinished === '' ? '' : `${this.#unfinished}\n`
-    this.screen.write(`${this.#toTop(this.#size())}${CLEAR_BELOW}${this.#lines}${end}${SHOW_CURSOR}`)
+    const given = this.options.given?.() ?? ''
+    this.screen.write(`${this.#toTop(this.#size())}${CLEAR_BELOW}${this.#lines}${end}${given}${SHOW_CURSOR}`)
     this.#lines = ''
     this.#unfinished = ''
     this.#drawn = []

@@ -1,0 +1,52 @@
+import { VERSION } from '../../index.js'
+import { age, line, plural, printable } from '../style.js'
+import { pinInEffect } from './pinned.js'
+import type { Room } from './room.js'
+
+/** So many lines of the last answer are shown again. */
+const LAST_LINES = 12
+
+/** What somebody should know who sits down. */
+export async function greeting(room: Room, resumed: boolean): Promise<string> {
+  const { bold, dim, yellow } = room.face.paint
+  const { retinue, conversation, tasks } = room
+  const runs = await conversation.runs()
+  const which = resumed ? `session ${conversation.session_id}, ${plural(runs.length, 'run')}` : 'a new session'
+  const pin = await pinInEffect(room)
+  const lines = [
+    `${bold(`Retinue ${VERSION}`)} in ${line(retinue.cwd)} ${dim(`· ${which}`)}`,
+    dim('/help shows the commands, @handle hands a message to an agent, Esc interrupts, Ctrl-C twice leaves.'),
+    ...(pin ? [`Pinned for this ${pin.scope}: ${pin.profile}`] : []),
+  ]
+  const [last] = runs
+  if (last) {
+    lines.push('', dim(`${age(last.updated_at, Date.now())}: ${line(last.task.split(/\n\s*\n/, 1)[0] as string)}`))
+    if (last.text) lines.push(ending(printable(last.text)))
+  }
+  const unfinished = await conversation.unfinished()
+  if (unfinished) {
+    const what = unfinished.status === 'running' ? 'is being worked on elsewhere' : 'was interrupted'
+    lines.push(`${yellow('!')} The last answer ${what} (run ${unfinished.run_id}): /resume goes on with it`)
+  }
+  for (const { id, run } of await tasks.list()) {
+    if (!run || run.status === 'closed') continue
+    const does = run.status === 'running' ? 'still works' : `was interrupted: /resume ${id}`
+    lines.push(`${yellow('!')} ${id} ${does}: ${line(run.task.split('\n', 1)[0] as string)}`)
+  }
+  return lines.join('\n')
+}
+
+function ending(text: string): string {
+  const lines = text.trimEnd().split('\n')
+  return lines.length <= LAST_LINES ? lines.join('\n') : ['…', ...lines.slice(-LAST_LINES)].join('\n')
+}
+
+/** What stands beside the input: model, mode and who is pinned. */
+export async function labelOf(room: Room): Promise<string> {
+  const { conversation, asked } = room
+  const pin = asked.profile === undefined ? await pinInEffect(room) : null
+  const agent = asked.profile === undefined ? pin?.profile : (asked.profile ?? undefined)
+  return [conversation.model, conversation.mode === null ? null : `${conversation.mode} mode`, agent && `as ${agent}`]
+    .filter(Boolean)
+    .join(' · ')
+}

@@ -1,0 +1,62 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { type FanOutOptions, type Mode, nearest, RetinueError } from '../../index.js'
+import type { Answered } from './answer.js'
+import { type Addressed, addressed } from './handles.js'
+import { handles } from './pinned.js'
+import { inForeground, mayWork, type Room, runOptions } from './room.js'
+
+/** What a person says: to the root agent, or with a handle in front to one that works for them. */
+export async function sayMessage(room: Room, text: string, signal: AbortSignal, mode?: Mode): Promise<Answered> {
+  mayWork(room)
+  const to = await whom(room, text)
+  await checkFinished(room)
+  const { session_id } = await room.conversation.say(text)
+  const options = { ...runOptions(room), session_id, ...(mode ? { mode } : {}) }
+  if (!to) return inForeground(room, (watching) => room.retinue.run({ ...options, ...watching, task: text }), signal)
+  const { given, task } = delegated(to, options)
+  return inForeground(room, (watching) => room.retinue.fanOut([task], { ...given, ...watching, said: text }), signal)
+}
+
+/** A run of one sub-agent with the profile of a handle. */
+export function delegated(
+  { handle, text }: Addressed,
+  options: ReturnType<typeof runOptions> & { session_id?: string },
+) {
+  const { profile: _, delegation: __, ...given } = options
+  // A program that hands out work cannot be in plan mode; whoever does the work can.
+  const planned = given.mode === 'plan'
+  return {
+    task: { task: text, profile: handle, ...(planned ? { mode: 'plan' as const } : {}) },
+    given: { ...given, ...(planned ? { mode: 'normal' as const } : {}) } satisfies FanOutOptions,
+  }
+}
+
+/** null: nobody in particular. A word such as @readme that is no handle may be a file. */
+export async function whom({ retinue }: Pick<Room, 'retinue'>, message: string): Promise<Addressed | null> {
+  const to = addressed(message)
+  if (!to) return null
+  const there = (await handles({ retinue })).map(({ name }) => name)
+  if (!there.includes(to.handle)) {
+    if (existsSync(join(retinue.cwd, to.handle.slice(1)))) return null
+    const near = nearest(to.handle, there)
+    const meant = near === null ? '' : ` Did you mean ${near}?`
+    const known = there.length > 0 ? `There are ${there.join(', ')}.` : 'None is registered: /help agents register'
+    throw new RetinueError('not_found', `There is no agent ${to.handle}.${meant} ${known}`)
+  }
+  if (to.text === '') throw new RetinueError('input', `Say what ${to.handle} is to do: ${to.handle} <task>`)
+  return to
+}
+
+/** What was interrupted comes first: its answer is part of the conversation. */
+async function checkFinished({ conversation }: Room): Promise<void> {
+  const run = await conversation.unfinished()
+  if (!run) return
+  const { run_id, status } = run
+  throw new RetinueError(
+    'held',
+    status === 'running'
+      ? `Another process works on the last answer of this session (retinue watch ${run_id}): wait for it, or /stop ${run_id}`
+      : `The last answer of this session was interrupted: /resume goes on with it, /stop ${run_id} closes it`,
+  )
+}

@@ -1,0 +1,148 @@
+import { z } from 'zod'
+import type { Session, SessionSummary, Sessions } from './api.js'
+import { modeSchema, type RunRow, titleOf } from './domain/index.js'
+import { RetinueError } from './errors.js'
+import type { Store } from './store/index.js'
+
+const SESSION = 'session'
+
+/** The value of a session's record. */
+const sessionSchema = z.object({
+  owner: z.string().nullable(),
+  title: z.string(),
+  created_at: z.number(),
+  workspace_root: z.string(),
+  model: z.string().optional(),
+  mode: modeSchema.optional(),
+  tasks: z.array(z.string()),
+})
+type SessionValue = z.infer<typeof sessionSchema>
+
+/** How often a change is tried again where another process changed the session at the same time. */
+const TRIES = 20
+
+type Parts = { store: Store; cwd: string; new_id: () => string; now: () => number }
+
+/** Conversations, as records of the store. */
+export function createSessions({ store, cwd, new_id, now }: Parts): Sessions {
+  return { create, known: read, find, list, update, addTask }
+
+  async function create(owner: string): Promise<Session> {
+    const session_id = new_id()
+    const value: SessionValue = { owner, title: '', created_at: now(), workspace_root: cwd, tasks: [] }
+    const put = await store.putRecord({ type: SESSION, id: session_id, value, by: owner, expected_version: 0 })
+    if (!put.ok) throw new RetinueError('conflict', `There is a session ${session_id} already`)
+    return sessionOf(session_id, value)
+  }
+
+  async function find(id: string): Promise<Session> {
+    const known = await read(id)
+    if (known) return known
+    const begun_in = await sessionOfRun(id)
+    if (begun_in) return begun_in
+    if (id === '') throw new RetinueError('not_found', 'There is no session without an id')
+    const [records, runs] = await Promise.all([store.records(SESSION), store.runs()])
+    const sessions = new Set([...records.map((record) => record.id), ...runs.map(({ session_id }) => session_id)])
+    const fitting = [...sessions].filter((session_id) => session_id.startsWith(id))
+    const run_ids = runs.map(({ run_id }) => run_id).filter((run_id) => run_id.startsWith(id))
+    if (fitting.length + run_ids.length > 1) {
+      throw new RetinueError('input', `More than one session or run starts with "${id}": give more of the id`)
+    }
+    const found = fitting[0] ? await read(fitting[0]) : run_ids[0] ? await sessionOfRun(run_ids[0]) : null
+    if (!found) throw new RetinueError('not_found', `There is no session and no run "${id}" in this store`)
+    return found
+  }
+
+  async function sessionOfRun(run_id: string): Promise<Session | null> {
+    const run = await store.run(run_id)
+    if (!run) return null
+    const of_task = (await store.records(SESSION)).find(({ value }) => {
+      const parsed = sessionSchema.safeParse(value)
+      return parsed.success && parsed.data.tasks.includes(run_id)
+    })
+    return read(of_task?.id ?? run.session_id)
+  }
+
+  /** From its record; where it has none, from its runs. */
+  async function read(session_id: string): Promise<Session | null> {
+    const record = await store.record(SESSION, session_id)
+    if (record && record.value !== null) return sessionOf(session_id, parse(session_id, record.value))
+    const runs = await store.runs({ session_id })
+    return runs.length === 0 ? null : sessionOf(session_id, valueFrom(runs))
+  }
+
+  async function list({ limit = 20 }: { limit?: number } = {}): Promise<SessionSummary[]> {
+    const [records, rows] = await Promise.all([store.records(SESSION), store.runs()])
+    const by_session = new Map<string, RunRow[]>()
+    for (const row of rows) by_session.set(row.session_id, [...(by_session.get(row.session_id) ?? []), row])
+    const by_run = new Map(rows.map((row) => [row.run_id, row]))
+    const recorded = records
+      .filter(({ value }) => value !== null)
+      .map((record) => sessionOf(record.id, parse(record.id, record.value)))
+    const tasks = new Set(recorded.flatMap((session) => session.tasks))
+    const known = new Set(recorded.map(({ session_id }) => session_id))
+    // What works in the background has a session of its own that nobody talks in.
+    const unrecorded = [...by_session]
+      .filter(([id, runs]) => !known.has(id) && !runs.every(({ run_id }) => tasks.has(run_id)))
+      .map(([id, runs]) => sessionOf(id, valueFrom(runs)))
+    return [...recorded, ...unrecorded]
+      .filter(({ workspace_root }) => workspace_root === cwd)
+      .map((session) => {
+        const own = by_session.get(session.session_id) ?? []
+        const all = [...own, ...session.tasks.flatMap((run_id) => by_run.get(run_id) ?? [])]
+        return {
+          ...session,
+          runs: own.length,
+          cost_usd: all.some((run) => run.unpriced_calls > 0) ? null : all.reduce((sum, run) => sum + run.cost_usd, 0),
+          last_at: Math.max(session.created_at, ...own.map(({ updated_at }) => updated_at)),
+        }
+      })
+      .sort((a, b) => b.last_at - a.last_at || (a.session_id < b.session_id ? -1 : 1))
+      .slice(0, limit)
+  }
+
+  function update(session_id: string, change: Partial<Pick<Session, 'title' | 'model' | 'mode'>>): Promise<Session> {
+    return changed(session_id, (session) => ({ ...session, ...change }))
+  }
+
+  function addTask(session_id: string, run_id: string): Promise<Session> {
+    return changed(session_id, (session) =>
+      session.tasks.includes(run_id) ? session : { ...session, tasks: [...session.tasks, run_id] },
+    )
+  }
+
+  async function changed(session_id: string, change: (session: Session) => Session): Promise<Session> {
+    for (let tried = 0; tried < TRIES; tried++) {
+      const record = await store.record(SESSION, session_id)
+      const session = await read(session_id)
+      if (!session) throw new RetinueError('not_found', `There is no session "${session_id}" in this store`)
+      const next = change(session)
+      const put = await store.putRecord({
+        ...{ type: SESSION, id: session_id, value: storedAs(next), by: session.owner ?? 'person' },
+        expected_version: record && record.value !== null ? record.version : 0,
+      })
+      if (put.ok) return next
+    }
+    throw new RetinueError('conflict', `Session ${session_id} is being changed by others all the time: try again`)
+  }
+}
+
+function parse(session_id: string, value: unknown): SessionValue {
+  const parsed = sessionSchema.safeParse(value)
+  if (parsed.success) return parsed.data
+  throw new RetinueError('corrupt', `The record of session ${session_id} cannot be read: ${parsed.error.message}`)
+}
+
+/** `runs`: newest first. */
+function valueFrom(runs: readonly RunRow[]): SessionValue {
+  const { task, created_at, workspace_root } = runs.at(-1) as RunRow
+  return { owner: null, title: titleOf(task), created_at, workspace_root, tasks: [] }
+}
+
+function sessionOf(session_id: string, { model, mode, ...value }: SessionValue): Session {
+  return { session_id, ...value, model: model ?? null, mode: mode ?? null }
+}
+
+function storedAs({ session_id: _, model, mode, ...value }: Session): SessionValue {
+  return { ...value, ...(model === null ? {} : { model }), ...(mode === null ? {} : { mode }) }
+}
