@@ -1,7 +1,10 @@
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { chatCommands } from '../../src/cli/chat/commands/table.js'
+import { createChatCompleter } from '../../src/cli/chat/completing.js'
 import { addressed } from '../../src/cli/chat/handles.js'
-import { isCommandLine } from '../../src/index.js'
+import type { Room } from '../../src/cli/chat/room.js'
+import { createRetinue, isCommandLine } from '../../src/index.js'
 import { ended, lines, retinue, start } from '../support/cli.js'
 import { makeProject } from '../support/project.js'
 
@@ -62,6 +65,23 @@ describe('what is said in a chat', () => {
     ['@Writer x', null],
     ['@a x', null],
   ])('%j is for %j', (message, to) => expect(addressed(message)).toEqual(to))
+})
+
+it('completes every command that /help lists, and no others', async () => {
+  const retinue = await createRetinue({ cwd: project(), env: {} })
+  onTestFinished(() => retinue.close())
+  const room = { retinue, tasks: { ids: ['t1'] } } as unknown as Room
+  const commands = chatCommands(room, new AbortController().signal)
+  const complete = createChatCompleter(room, commands)
+  const choices = async (text: string) =>
+    (await complete(text, text.length)).choices.map((choice) => choice.text.trim())
+  const { data } = await retinue.control().execute('/help', {}, commands)
+  const names = (data as { name: string }[]).map(({ name }) => `/${name}`)
+  const completed = [...(await choices('/')), ...(await choices('/agents ')).map((name) => `/agents ${name}`)]
+  expect(completed.sort()).toEqual(names.sort())
+  expect(await choices('/stop ')).toEqual(['t1', 'all'])
+  expect(await choices('/agents pin x --')).toEqual(['--session', '--user', '--workspace', '--global'])
+  expect(await choices('see s')).toEqual(['s.yaml'])
 })
 
 describe('retinue chat without a terminal', () => {

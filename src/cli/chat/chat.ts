@@ -13,7 +13,7 @@ import type { ChatInput, ChatScreen } from './screen.js'
 type Item = { text: string; stop: AbortController }
 
 /** `left`: runs that can be gone on with. */
-export type ChatEnd = { code: number; left: string[] }
+type ChatEnd = { code: number; left: string[] }
 
 /** Talks until the person leaves: one thing after the other, in the order in which it was said. */
 export class ChatLoop {
