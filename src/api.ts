@@ -245,6 +245,9 @@ export interface Sessions {
   addTask(session_id: string, run_id: string): Promise<Session>
 }
 
+/** `agents`: profiles by name and agents by handle, such as can be used. */
+export type Choices = { agents: { name: string; description: string }[]; pin: PinView | null }
+
 /** What agents can reach beyond their folder, before a contract says who may use it. */
 export type Reachable = {
   servers: { name: string; state: string; version: string | null; message: string | null; tools: string[] }[]
@@ -295,6 +298,8 @@ export interface Retinue {
   /** Agents, profiles and pins, as far as a principal may see and change them. Default: the person at this machine. */
   control(principal?: string): Control
   readonly sessions: Sessions
+  /** Whom work can be given to, and the pin in effect, for faces that offer it: nothing of it is in the control log. */
+  choices(place?: { session_id?: string; principal?: string }): Promise<Choices>
   /** Connects to servers that nobody has needed so far. */
   reachable(): Promise<Reachable>
   /** The answers of the run's model as a script, which the scripted model plays again. */

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path'
 import { customAlphabet } from 'nanoid'
 import type {
+  Choices,
   Control,
   FanOut,
   FanOutOptions,
@@ -24,6 +25,7 @@ import {
   type Catalog,
   effectivePin,
   type FoundProfile,
+  listProfiles,
   localPrincipalId,
   profileFieldFaults,
   resolveProfile,
@@ -36,6 +38,7 @@ import {
   type AgentRow,
   createRedactor,
   isAtLeast,
+  type PinPlace,
   type Principal,
   type Redactor,
   type StoredEvent,
@@ -211,15 +214,14 @@ class LocalRetinue implements Retinue {
 
   /** The profile that a run names, else the one that is pinned for whoever it is and wherever this is. */
   async #profileOf({ profile, principal, session_id }: RunOptions, catalog: Catalog): Promise<As | null> {
-    const { id } = this.#operator(principal)
+    const operator = this.#operator(principal)
     if (profile === null) return null
     if (profile !== undefined) {
       const found = resolveProfile(catalog, profile)
       if (!found.ok) throw new RetinueError('input', found.message)
       return found
     }
-    const place = { session: session_id ?? null, user: id, workspace: workspaceId(this.cwd) }
-    const pin = await effectivePin(this.store, place, catalog)
+    const pin = await effectivePin(this.store, this.#pinPlace(operator, session_id), catalog)
     if (!pin.ok) throw new RetinueError('config', pin.message)
     return pin.pinned === null ? null : { profile: pin.pinned.profile, entry: null }
   }
@@ -233,6 +235,16 @@ class LocalRetinue implements Retinue {
 
   #principal(name: string | undefined): Principal {
     return principalFor(name, { local: { id: this.#local }, principals: this.#settings.principals ?? {} })
+  }
+
+  async choices({ session_id, principal }: { session_id?: string; principal?: string } = {}): Promise<Choices> {
+    const catalog = await this.#catalogs.load({ lenient: true })
+    const found = await effectivePin(this.store, this.#pinPlace(this.#principal(principal), session_id), catalog)
+    return { agents: listProfiles(catalog), pin: found.ok ? (found.pinned?.pin ?? null) : found.pin }
+  }
+
+  #pinPlace({ id }: Principal, session_id: string | undefined): PinPlace {
+    return { session: session_id ?? null, user: id, workspace: workspaceId(this.cwd) }
   }
 
   control(principal?: string): Control {

@@ -168,7 +168,7 @@ describe('retinue chat without a terminal', () => {
       ['/resume nowhere', 'There is no run "nowhere" in this store'],
       ['/show nowhere', 'There is no run "nowhere" in this store'],
       ['/spwan x', 'There is no command "/spwan": did you mean /spawn? See /help.'],
-      ['@nobody x', 'There is no agent @nobody. None is registered: /help agents register'],
+      ['@nobody x', 'There is no agent @nobody. There are @executor, @planner, @researcher, @reviewer, @tester.'],
     ]
     const cwd = project()
     const { code, stdout } = await say(

@@ -1,19 +1,23 @@
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Command, MODES, PIN_SCOPES } from '../../index.js'
+import { addressable, choicesOf } from './choices.js'
 import { type CompletedCommand, createCompleter } from './complete.js'
-import { handles } from './pinned.js'
 import type { Room } from './room.js'
 import type { Completer } from './screen.js'
 
 const SCOPES = PIN_SCOPES.map((scope) => `--${scope}`)
 
 /** What can be completed in a chat: its commands, the handles that there are, and files. */
-export function createChatCompleter(room: Pick<Room, 'retinue' | 'tasks'>, commands: readonly Command[]): Completer {
+export function createChatCompleter(
+  room: Pick<Room, 'retinue' | 'as' | 'tasks'>,
+  commands: readonly Command[],
+): Completer {
   const { retinue, tasks } = room
-  const agents = () => handles({ retinue })
+  const agents = async () => addressable(await choicesOf(room))
+  const named = async () => (await choicesOf(room)).agents.map(({ name, description }) => ({ name, note: description }))
   return createCompleter({
-    commands: () => completed(commands, agents, () => tasks.ids),
+    commands: () => completed(commands, named, () => tasks.ids),
     handles: agents,
     files: (prefix) => filesFrom(retinue.cwd, prefix),
   })

@@ -1,6 +1,6 @@
-import { VERSION } from '../../index.js'
+import { type Choices, VERSION } from '../../index.js'
 import { age, line, plural, printable } from '../style.js'
-import { pinInEffect } from './pinned.js'
+import { choicesOf } from './choices.js'
 import type { Room } from './room.js'
 
 /** So many lines of the last answer are shown again. */
@@ -12,11 +12,11 @@ export async function greeting(room: Room, resumed: boolean): Promise<string> {
   const { retinue, conversation, tasks } = room
   const runs = await conversation.runs()
   const which = resumed ? `session ${conversation.session_id}, ${plural(runs.length, 'run')}` : 'a new session'
-  const pin = await pinInEffect(room)
+  const { pin } = await choicesOf(room)
   const lines = [
     `${bold(`Retinue ${VERSION}`)} in ${line(retinue.cwd)} ${dim(`· ${which}`)}`,
     dim('/help shows the commands, @handle hands a message to an agent, Esc interrupts, Ctrl-C twice leaves.'),
-    ...(pin ? [`Pinned for this ${pin.scope}: ${pin.profile}`] : []),
+    ...(pin ? [pinnedLine(pin)] : []),
   ]
   const [last] = runs
   if (last) {
@@ -44,9 +44,15 @@ function ending(text: string): string {
 /** What stands beside the input: model, mode and who is pinned. */
 export async function labelOf(room: Room): Promise<string> {
   const { conversation, asked } = room
-  const pin = asked.profile === undefined ? await pinInEffect(room) : null
-  const agent = asked.profile === undefined ? pin?.profile : (asked.profile ?? undefined)
+  const agent = asked.profile === undefined ? (await choicesOf(room)).pin?.profile_id : asked.profile
   return [conversation.model, conversation.mode === null ? null : `${conversation.mode} mode`, agent && `as ${agent}`]
     .filter(Boolean)
     .join(' · ')
+}
+
+function pinnedLine({ scope, profile_id, fault }: NonNullable<Choices['pin']>): string {
+  const whose = { session: 'for this session', user: 'for you', workspace: 'for this folder', global: 'for everybody' }
+  const broken =
+    fault === null ? '' : `, but ${line(fault)} Messages fail until it is unpinned: /agents unpin --${scope}`
+  return `Pinned ${whose[scope]}: ${line(profile_id)}${broken}`
 }

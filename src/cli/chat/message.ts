@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type FanOutOptions, type Mode, nearest, RetinueError } from '../../index.js'
 import type { Answered } from './answer.js'
+import { addressable, choicesOf } from './choices.js'
 import { type Addressed, addressed } from './handles.js'
-import { handles } from './pinned.js'
 import { inForeground, mayWork, type Room, runOptions } from './room.js'
 
 /** What a person says: to the root agent, or with a handle in front to one that works for them. */
@@ -18,34 +18,36 @@ export async function sayMessage(room: Room, text: string, signal: AbortSignal, 
   return inForeground(room, (watching) => room.retinue.fanOut([task], { ...given, ...watching, said: text }), signal)
 }
 
-/** A run of one sub-agent with the profile of a handle. */
-export function delegated(
-  { handle, text }: Addressed,
-  options: ReturnType<typeof runOptions> & { session_id?: string },
-) {
+/** Whose name was called, and the profile or handle that it stands for. */
+type Whom = Addressed & { profile: string }
+
+/** A run of one sub-agent with the profile that was called. */
+export function delegated({ profile, text }: Whom, options: ReturnType<typeof runOptions> & { session_id?: string }) {
   const { profile: _, delegation: __, ...given } = options
   // A program that hands out work cannot be in plan mode; whoever does the work can.
   const planned = given.mode === 'plan'
   return {
-    task: { task: text, profile: handle, ...(planned ? { mode: 'plan' as const } : {}) },
+    task: { task: text, profile, ...(planned ? { mode: 'plan' as const } : {}) },
     given: { ...given, ...(planned ? { mode: 'normal' as const } : {}) } satisfies FanOutOptions,
   }
 }
 
-/** null: nobody in particular. A word such as @readme that is no handle may be a file. */
-export async function whom({ retinue }: Pick<Room, 'retinue'>, message: string): Promise<Addressed | null> {
+/** null: nobody in particular. A word such as @readme that is nobody's name may be a file. */
+export async function whom(room: Pick<Room, 'retinue' | 'as'>, message: string): Promise<Whom | null> {
   const to = addressed(message)
   if (!to) return null
-  const there = (await handles({ retinue })).map(({ name }) => name)
-  if (!there.includes(to.handle)) {
-    if (existsSync(join(retinue.cwd, to.handle.slice(1)))) return null
-    const near = nearest(to.handle, there)
+  const there = addressable(await choicesOf(room))
+  const found = there.find(({ name }) => name === to.handle)
+  if (!found) {
+    if (existsSync(join(room.retinue.cwd, to.handle.slice(1)))) return null
+    const names = there.map(({ name }) => name)
+    const near = nearest(to.handle, names)
     const meant = near === null ? '' : ` Did you mean ${near}?`
-    const known = there.length > 0 ? `There are ${there.join(', ')}.` : 'None is registered: /help agents register'
+    const known = names.length > 0 ? `There are ${names.join(', ')}.` : 'None is registered: /help agents register'
     throw new RetinueError('not_found', `There is no agent ${to.handle}.${meant} ${known}`)
   }
   if (to.text === '') throw new RetinueError('input', `Say what ${to.handle} is to do: ${to.handle} <task>`)
-  return to
+  return { ...to, profile: found.profile }
 }
 
 /** What was interrupted comes first: its answer is part of the conversation. */

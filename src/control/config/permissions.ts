@@ -68,7 +68,7 @@ export function rules(decision: Decision, tools: readonly ToolName[]) {
 }
 
 /** Tools by name, alias or pattern. */
-export function toolNames(tools: readonly ToolName[]) {
+function toolNames(tools: readonly ToolName[]) {
   return z.array(
     named((name) => {
       const read = readTool(name, tools)

@@ -1,8 +1,8 @@
 import { RetinueError } from '../../../index.js'
 import { age, cost, line, printable } from '../../style.js'
 import { reportOf } from '../answer.js'
+import { choicesOf } from '../choices.js'
 import { delegated, whom } from '../message.js'
-import { pinInEffect } from '../pinned.js'
 import { type Room, runOptions } from '../room.js'
 import { stateOf, type Task } from '../tasks.js'
 
@@ -29,8 +29,8 @@ export async function spawn(room: Room, text: string) {
 /** It has a session of its own; what is pinned for this one is meant for it too. */
 async function pinned(room: Room): Promise<{ profile?: string }> {
   if (room.asked.profile !== undefined) return {}
-  const pin = await pinInEffect(room)
-  return pin?.scope === 'session' ? { profile: pin.profile } : {}
+  const { pin } = await choicesOf(room)
+  return pin?.scope === 'session' ? { profile: pin.profile_id } : {}
 }
 
 /** `/tasks` */
