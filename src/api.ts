@@ -27,6 +27,7 @@ import type { Host } from './host/index.js'
 import type { Models } from './models/index.js'
 import type { ReachSources } from './reach.js'
 import type { Delta, Person, Replay } from './runtime/index.js'
+import type { SessionValue } from './sessions.js'
 import type { ControlRecord, Store } from './store/index.js'
 import type { ToolLimits } from './tools/index.js'
 import type { KeptTree } from './workspaces/index.js'
@@ -115,13 +116,22 @@ export type Watching = {
   signal?: AbortSignal
 }
 
-export type RunResult = AgentResult & { run_id: string; session_id: string }
+export type RunResult = AgentResult & {
+  run_id: string
+  session_id: string
+  /** What was clamped or refused while its contract was made. */
+  adjustments: Contract['adjustments']
+}
 
 export type RunStatus = 'running' | 'interrupted' | 'closed'
 export type RunSummary = Omit<RunRow, 'status' | 'cost_usd'> & {
   status: RunStatus
   /** null when the price of one of its calls is not known. */
   cost_usd: number | null
+  /** A program handed out its tasks; what came of them is in `spawnResults`. */
+  fan_out: boolean
+  /** What a person said to begin it: its task, or what a fan-out is the answer to. null: nobody did, a program began it. */
+  said: string | null
 }
 
 /** A task for a sub-agent, as a program gives it. */
@@ -129,6 +139,11 @@ export type SpawnTask = DelegationRequest
 
 /** `budget`: turns, tool calls and the size of a request bound each sub-agent; the rest is for all of them together. */
 export type FanOutOptions = Omit<RunOptions, 'task' | 'model' | 'delegation' | 'profile'> & {
+  /**
+   * Whether the sub-agents may have some of their own, and how deep. Those that do the tasks are the first level of
+   * `max_depth`, so that 0 and 1 are like `enabled: false`; the tasks themselves are handed out in any case.
+   */
+  delegation?: RunOptions['delegation']
   /** Of sub-agents that name none and whose profile names none. */
   model?: string
   /** Of them, at work at once. Default: as many as the Retinue lets. */
@@ -197,11 +212,13 @@ export interface Control {
    * the text of its JSON.
    */
   putRegistry(value: unknown, expected_version: number): Promise<{ version: number; value: AgentRegistry }>
-  register(entry: RegistryEntry): Promise<{ version: number; value: AgentRegistry }>
+  /** `keep`: lists and tags that the entry does not name stay as those of the one that it replaces. */
+  register(entry: RegistryEntry, options?: { keep?: boolean }): Promise<{ version: number; value: AgentRegistry }>
   unregister(handle: string): Promise<{ version: number; value: AgentRegistry }>
-  /** Every version of the registry, oldest first. */
-  history(): Promise<ControlRecord[]>
-  putProfile(name: string, profile: unknown, expected_version: number): Promise<ControlRecord>
+  /** Every version of the registry, or of a profile in the store, oldest first; null is the value of a removal. */
+  history(profile?: string): Promise<ControlRecord[]>
+  /** Without a version it takes the place of whatever is there. */
+  putProfile(name: string, profile: unknown, expected_version?: number): Promise<ControlRecord>
   removeProfile(name: string): Promise<ControlRecord>
   /** By handle or profile name. `session_id` is needed for the scope `session`. */
   pin(name: string, scope: PinScope, place?: { session_id?: string }): Promise<PinView>
@@ -211,24 +228,14 @@ export interface Control {
    * Never throws for what a person got wrong.
    */
   execute(line: string, place?: { session_id?: string }, more?: readonly Command[]): Promise<CommandResult>
-  /** The control log: the newest `last`, oldest first. */
+  /** All that `execute` knows, with those: for completion. */
+  commands(more?: readonly Command[]): Command[]
+  /** The control log, oldest first: all of it, or the events of the newest `last` commands. */
   log(query?: { last?: number }): Promise<ControlEvent[]>
 }
 
 /** A conversation as the store has it. One that was begun by `run` alone has no record, and nobody's name on it. */
-export type Session = {
-  session_id: string
-  owner: string | null
-  /** What was said first; empty until then. */
-  title: string
-  created_at: number
-  workspace_root: string
-  /** For its runs. null: as everywhere. */
-  model: string | null
-  mode: Mode | null
-  /** Runs that were begun in it to work in the background, in sessions of their own, in the order of their beginning. */
-  tasks: string[]
-}
+export type Session = { session_id: string } & SessionValue
 
 /** `cost_usd`: with that of its tasks; null when the price of one of the calls is not known. */
 export type SessionSummary = Session & { runs: number; cost_usd: number | null; last_at: number }
@@ -241,12 +248,20 @@ export interface Sessions {
   find(id: string): Promise<Session>
   /** Those of this folder, the one that was active last first. */
   list(query?: { limit?: number }): Promise<SessionSummary[]>
+  /** A title becomes one short line. Nothing of it all is stored with a secret in it. */
   update(session_id: string, change: Partial<Pick<Session, 'title' | 'model' | 'mode'>>): Promise<Session>
   addTask(session_id: string, run_id: string): Promise<Session>
 }
 
-/** `agents`: profiles by name and agents by handle, such as can be used. */
-export type Choices = { agents: { name: string; description: string }[]; pin: PinView | null }
+/**
+ * `agents`: profiles by name and agents by handle, such as can be used. `defaults`: what a run has that asks for nothing
+ * else; a model of null is found out when it is needed.
+ */
+export type Choices = {
+  agents: { name: string; description: string }[]
+  pin: PinView | null
+  defaults: { model: string | null; mode: Mode }
+}
 
 /** What agents can reach beyond their folder, before a contract says who may use it. */
 export type Reachable = {
@@ -295,6 +310,8 @@ export interface Retinue {
   worktrees(): Promise<KeptTree[]>
   /** Removes the worktrees and branches with which nothing would be lost. */
   gc(): Promise<{ removed: KeptTree[]; kept: KeptTree[] }>
+  /** Takes over a store that lies in the folder and was not made there; until then nothing works with it. False: it was. */
+  adopt(): Promise<boolean>
   /** Agents, profiles and pins, as far as a principal may see and change them. Default: the person at this machine. */
   control(principal?: string): Control
   readonly sessions: Sessions

@@ -12,7 +12,13 @@ import { DELEGATION_DEFAULTS, REGISTRY_ID } from './domain/index.js'
 import { RetinueError } from './errors.js'
 import type { Store } from './store/index.js'
 
-type Parts = { store: Store; settings: Settings; found: () => Promise<FoundProfile[]> }
+type Parts = {
+  store: Store
+  settings: Settings
+  found: () => Promise<FoundProfile[]>
+  /** Throws where what is in the store is not to be believed. */
+  checkStore: () => void
+}
 
 /** Puts together, whenever somebody asks, which profiles and agents there are: files, records and settings change. */
 export class Catalogs {
@@ -21,6 +27,7 @@ export class Catalogs {
   /** `lenient`: a registry that makes no sense has no agents, for whoever is about to replace it. */
   async load({ lenient = false } = {}): Promise<Catalog> {
     const { store, settings } = this.parts
+    this.parts.checkStore()
     const { roles, test_paths, profiles } = { ...DELEGATION_DEFAULTS, ...settings.delegation }
     const [found, stored, registry] = await Promise.all([
       this.parts.found(),

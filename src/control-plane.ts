@@ -18,6 +18,7 @@ import {
   plainText,
   principalOf,
   putProfile,
+  quoted,
   type Records,
   registerAgent,
   registryHistory,
@@ -30,7 +31,15 @@ import {
   viewAgents,
   workspaceId,
 } from './control/index.js'
-import type { AgentRegistry, ControlEvent, PinScope, Principal, Redactor, RegistryEntry } from './domain/index.js'
+import {
+  type AgentRegistry,
+  type ControlEvent,
+  ofNewestCommands,
+  type PinScope,
+  type Principal,
+  type Redactor,
+  type RegistryEntry,
+} from './domain/index.js'
 import { RetinueError } from './errors.js'
 import type { ControlRecord } from './store/index.js'
 
@@ -44,6 +53,8 @@ export type ControlParts = {
   session: (session_id: string) => Promise<{ owner: string | null } | null>
   redactor: Redactor
   now: () => number
+  /** For requests in the control log. */
+  new_id: () => string
   /** What is wrong with a profile as far as tools, models and files go. Default: that is not asked. */
   profile_faults?: MoreProfileFaults
 }
@@ -62,6 +73,11 @@ export function createControl(parts: ControlParts): Control {
 
 type Place = { session_id?: string }
 
+function commandsIn(place: ControlPlace, more: readonly Command[]): Command[] {
+  const commands = [...agentsCommands(place), ...more]
+  return more.some(({ name }) => name === 'help') ? commands : [helpCommand(commands), ...commands]
+}
+
 class StoreControl implements Control {
   readonly principal: Principal
   readonly #parts: ControlParts
@@ -74,16 +90,16 @@ class StoreControl implements Control {
   }
 
   agents(place?: Place): Promise<AgentsView> {
-    return this.#do({ command: 'agents', given: '', least: LEAST.agents }, viewAgents, place)
+    return this.#do({ command: 'agents', given: '', least: LEAST.agents, looks: true }, viewAgents, place)
   }
 
   show(name: string): Promise<{ profile: ProfileView; entry: RegistryEntry | null }> {
-    const call = { command: 'agents show', given: text(name), least: LEAST['agents show'] }
+    const call = { command: 'agents show', given: text(name), least: LEAST['agents show'], looks: true }
     return this.#do(call, (place) => showAgent(place, text(name)))
   }
 
   registry(): Promise<{ version: number; value: AgentRegistry }> {
-    const call = { command: 'agents registry', given: '', least: LEAST['agents registry'] }
+    const call = { command: 'agents registry', given: '', least: LEAST['agents registry'], looks: true }
     return this.#do(call, (place) => loadRegistry(place.records))
   }
 
@@ -93,11 +109,12 @@ class StoreControl implements Control {
     return this.#do(call, (place) => replaceRegistry(place, value, expected_version))
   }
 
-  register(entry: RegistryEntry): Promise<{ version: number; value: AgentRegistry }> {
-    const { agentId, profileId, description } = { ...entry }
-    const given = [agentId, profileId, description].map(text).join(' | ')
+  register(entry: RegistryEntry, options: { keep?: boolean } = {}): Promise<{ version: number; value: AgentRegistry }> {
+    const { agentId, profileId, description, ...lists } = { ...entry }
+    const named = Object.entries(lists).map(([field, names]) => `${field}: ${listed(names)}`)
+    const given = [agentId, profileId, description, ...named].map(text).join(' | ')
     const call = { command: 'agents register', given, least: LEAST['agents register'] }
-    return this.#do(call, (place) => registerAgent(place, entry))
+    return this.#do(call, (place) => registerAgent(place, entry, options))
   }
 
   unregister(handle: string): Promise<{ version: number; value: AgentRegistry }> {
@@ -105,12 +122,14 @@ class StoreControl implements Control {
     return this.#do(call, (place) => unregisterAgent(place, text(handle)))
   }
 
-  history(): Promise<ControlRecord[]> {
-    return this.#do({ command: 'agents history', given: '', least: LEAST['agents history'] }, registryHistory)
+  history(profile?: string): Promise<ControlRecord[]> {
+    const name = profile === undefined ? undefined : text(profile)
+    const call = { command: 'agents history', given: name ?? '', least: LEAST['agents history'], looks: true }
+    return this.#do(call, (place) => registryHistory(place, name))
   }
 
-  putProfile(name: string, profile: unknown, expected_version: number): Promise<ControlRecord> {
-    const given = `${text(name)} --expect ${expected_version}`
+  putProfile(name: string, profile: unknown, expected_version?: number): Promise<ControlRecord> {
+    const given = `${text(name)}${expected_version === undefined ? '' : ` --expect ${text(expected_version)}`}`
     const call = { command: 'agents put', given, least: LEAST['agents put'] }
     const more = this.#parts.profile_faults ?? (() => [])
     return this.#do(call, (place) => putProfile(place, { name, profile, expected_version }, more))
@@ -135,36 +154,50 @@ class StoreControl implements Control {
 
   execute(line: string, place?: Place, more: readonly Command[] = []): Promise<CommandResult> {
     const here = this.#place(place)
-    const commands = [...agentsCommands(here), ...more]
-    const has_help = more.some(({ name }) => name === 'help')
-    return runCommand(has_help ? commands : [helpCommand(commands), ...commands], text(line), here)
+    return runCommand(commandsIn(here, more), text(line), here)
+  }
+
+  commands(more: readonly Command[] = []): Command[] {
+    return commandsIn(this.#place(), more)
   }
 
   /** As it was before this look at it. */
   log({ last }: { last?: number } = {}): Promise<ControlEvent[]> {
-    const given = last === undefined ? '' : `--last ${last}`
-    return this.#do({ command: 'audit', given, least: LEAST.audit }, async ({ records }) => {
-      const events = await records.readControl(last === undefined ? {} : { last })
+    const given = last === undefined ? '' : `--last ${text(last)}`
+    return this.#do({ command: 'audit', given, least: LEAST.audit, looks: true }, async ({ records }) => {
+      if (last !== undefined && !Number.isSafeInteger(last)) {
+        return { ok: false, code: 'input', message: `last must be a whole number, not ${quoted(last)}` }
+      }
+      // A command has two events at most, so those of the newest are among twice as many.
+      const read = await records.readControl(last === undefined ? {} : { last: 2 * last })
+      const events = last === undefined ? read : ofNewestCommands(read, last)
       return { ok: true, value: events, said: `${events.length} events.` }
     })
   }
 
   async #do<T>(
-    call: ControlCall,
+    { looks = false, ...call }: ControlCall & { looks?: boolean },
     work: (place: ControlPlace) => Promise<ControlDone<T>>,
     given: Place = {},
   ): Promise<T> {
     const place = this.#place(given)
-    const result = await executed<{ value: T; said: string }>(place, call, () => work(place))
+    const result = await executed<{ value: T; said: string }>(place, call, () => {
+      return { ok: true, looks, work: () => work(place) }
+    })
     if (result.ok) return result.value
     throw new RetinueError(result.code, plainText(this.#parts.redactor.redact(result.message)))
   }
 
   #place({ session_id }: Place = {}): ControlPlace {
-    const { records, catalog, principal, session, redactor, now } = this.#parts
+    const { records, catalog, principal, session, redactor, now, new_id } = this.#parts
     const workspace = this.#workspace
-    return { records, catalog, principal, session, redactor, now, workspace, session_id: session_id ?? null }
+    return { records, catalog, principal, session, redactor, now, new_id, workspace, session_id: session_id ?? null }
   }
+}
+
+function listed(names: unknown): string {
+  if (!Array.isArray(names)) return typeof names
+  return names.map((name) => (typeof name === 'string' ? name : typeof name)).join(', ') || 'none'
 }
 
 /** Programs in plain JavaScript give anything. */

@@ -1,4 +1,4 @@
-import type { Settings, SpawnResult, SpawnTask } from './api.js'
+import type { RunOptions, Settings, SpawnResult, SpawnTask } from './api.js'
 import {
   type AgentMemory,
   type AgentResult,
@@ -6,6 +6,7 @@ import {
   type Child,
   type Contract,
   type Message,
+  type Mode,
   NO_USAGE,
   type Profile,
   ROOT_BUDGET,
@@ -42,12 +43,19 @@ export function fanOutTask({ tasks, max_concurrent }: Order): string {
   return `${fanOutTitle(tasks)}\n\n${JSON.stringify({ tasks, max_concurrent: at_once } satisfies Order)}`
 }
 
+/** Whether a task may be such an order: all of them are, and what a person writes is hardly ever. */
+export function isLikeFanOut(task: string): boolean {
+  return AT_ONCE.test(task.slice(-40))
+}
+
+const AT_ONCE = /"max_concurrent":(\d+)\}$/
+
 /**
  * Into how many parts that which a fan-out may spend is divided, for tasks that ask for none: as many as are at work at
  * once. Read from the end of the order, because all of it may be long and this is asked for each of the tasks.
  */
 export function fanOutParts({ task }: AgentMemory): number {
-  return Number(/"max_concurrent":(\d+)\}$/.exec(task.slice(-40))?.[1] ?? 1)
+  return Number(AT_ONCE.exec(task.slice(-40))?.[1] ?? 1)
 }
 
 /**
@@ -130,10 +138,23 @@ export async function withModels(
 }
 
 /** Why nothing can be handed out at all, whatever the tasks; or null. */
-export function fanOutObstacle({ mode, delegation }: Pick<Settings, 'mode' | 'delegation'>): string | null {
-  if (delegation?.enabled === false) return 'Delegation is switched off in the settings (delegation.enabled: false)'
-  if (mode !== 'plan') return null
-  return "Plan mode has no sub-agents. For such as only read, use another mode and give it to each task: { task, mode: 'plan' }"
+export function fanOutObstacle({ delegation }: Pick<Settings, 'delegation'>): string | null {
+  return delegation?.enabled === false ? 'Delegation is switched off in the settings (delegation.enabled: false)' : null
+}
+
+/**
+ * The tasks and the mode of the program that hands them out. Plan mode is for whoever does the work, whatever a task
+ * asks for itself: the program reads and writes nothing, and in plan mode it could hand out nothing.
+ */
+export function inMode(mode: Mode, tasks: readonly SpawnTask[]): { mode: Mode; tasks: SpawnTask[] } {
+  if (mode !== 'plan') return { mode, tasks: [...tasks] }
+  return { mode: 'normal', tasks: tasks.map((task) => ({ ...task, mode: 'plan' })) }
+}
+
+/** How deep delegation goes below the program: its tasks are the first level, and that one it always has. */
+export function fanOutDepth(asked: RunOptions['delegation']): NonNullable<RunOptions['delegation']> {
+  if (asked?.enabled === false) return { max_depth: 1 }
+  return asked?.max_depth === undefined ? {} : { max_depth: Math.max(1, asked.max_depth) }
 }
 
 export function isFanOut({ model }: Contract): boolean {

@@ -5,7 +5,7 @@ import { createModels } from './models/index.js'
 import { checkOptions, openOptionsSchema } from './options.js'
 import { type ProjectOptions, readProject } from './project.js'
 import { createRetinue } from './retinue.js'
-import { configuredSecrets, findProfiles, findReach } from './sources.js'
+import { configuredSecrets, findReach, profileFinder } from './sources.js'
 
 export type OpenOptions = ProjectOptions & {
   /** Instead of the configured one. */
@@ -42,7 +42,7 @@ export async function openProject(options: OpenOptions) {
     store: options.store ?? config.store,
     settings: { ...settingsOf(config, origin), ...(max_concurrent === undefined ? {} : { max_concurrent }) },
     reach: () => findReach(host, places, { config, listed, env }),
-    profiles: () => findProfiles(host, places, loaded),
+    profiles: profileFinder(host, places, loaded),
     secrets: configuredSecrets(config, listed.servers, env),
   })
   return { host, models, config: loaded, listed, retinue }

@@ -214,7 +214,7 @@ export const spawnTasksSchema = z.strictObject({
 })
 
 export const fanOutOptionsSchema = runOptionsSchema
-  .omit({ task: true, delegation: true, profile: true })
+  .omit({ task: true, profile: true })
   .extend({ maxConcurrent: z.int().min(1).optional(), said: z.string().min(1).optional() })
 
 export const openOptionsSchema = z.strictObject({

@@ -12,6 +12,7 @@ import {
   rootAuthority,
   rootContract,
   unenforceable,
+  unmetModel,
   WORKSPACE_DEFAULTS,
   type WorkspaceSettings,
 } from './domain/index.js'
@@ -55,6 +56,20 @@ export type Family = { launcher: Launcher | null; trees: RunTrees; above: Above 
 /** The profile that an agent has, and by which entry of the registry. */
 export type As = Pick<Extract<ResolvedProfile, { ok: true }>, 'profile' | 'entry'>
 
+/** What the contract of a root agent is made from besides what was asked for. */
+export type ContractChoice = {
+  source: ModelSource
+  /** What was not had of what was asked for. */
+  adjustments?: Adjustment[]
+  catalog: Catalog
+  /** The profile of the root agent. */
+  as: As | null
+  /** Models that its sub-agents may use besides those of the settings. */
+  child_models?: string[]
+  /** Of its sub-agents, at work at once. */
+  max_concurrent?: number
+}
+
 /** Makes what a run starts from: its model, the place its agent works in, its contract and its prompt. */
 export class Preparation {
   readonly #limits: ToolLimits
@@ -84,7 +99,8 @@ export class Preparation {
     if (!chosen.ok) throw new RetinueError('model', chosen.message)
     const choice = chosen.name === null ? await this.#fallback() : chosen
     if (!choice) throw new RetinueError('auth', noModel(models))
-    return { adjustments: [], ...choice, model: await this.rootModel(choice.name) }
+    const adjustments = chosen.name === null ? unmetModel(as?.profile ?? null, choice.name) : chosen.adjustments
+    return { model: await this.rootModel(choice.name), source: choice.source, adjustments }
   }
 
   async rootModel(name: string): Promise<Model> {
@@ -192,6 +208,7 @@ export class Preparation {
         settings.skills,
         skills.map(({ name }) => name),
       ),
+      ...replacedRoles(catalog),
       ...(broken.length > 0 ? [`these profiles cannot be used: ${broken.join(', ')} (retinue agents says why)`] : []),
       ...notes,
     ]
@@ -201,21 +218,7 @@ export class Preparation {
     run_id: string,
     options: RunOptions,
     place: AgentPlace,
-    {
-      source,
-      adjustments = [],
-      child_models = [],
-      max_concurrent,
-      catalog,
-      as,
-    }: {
-      source: ModelSource
-      adjustments?: Adjustment[]
-      child_models?: string[]
-      max_concurrent?: number
-      catalog: Catalog
-      as: As | null
-    },
+    { source, adjustments = [], child_models = [], max_concurrent, catalog, as }: ContractChoice,
   ) {
     const { settings, reach } = this.parts
     const mode = options.mode ?? settings.mode ?? 'normal'
@@ -314,6 +317,15 @@ export class Preparation {
     const absent = builtinToolNames()
     return [...there, ...(tools ?? []).filter((name) => !there.includes(name) && !absent.includes(name))]
   }
+}
+
+/** A role that a file of the project stands before is not what the person may take it for. */
+function replacedRoles({ profiles }: Catalog): string[] {
+  return [...profiles.values()].flatMap(({ name, source, shadows }) => {
+    const fromProject = (source.kind === 'file' || source.kind === 'config') && source.scope === 'project'
+    const isRole = shadows.some(({ kind }) => kind === 'role')
+    return fromProject && isRole ? [`${name} is the profile in ${source.file}, not the role that ships`] : []
+  })
 }
 
 function noModel(models: Models): string {

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path'
+import { isAbsolute, join, relative, resolve } from 'node:path'
 import { customAlphabet } from 'nanoid'
 import type {
   Choices,
@@ -38,6 +38,7 @@ import {
   type AgentRow,
   createRedactor,
   isAtLeast,
+  narrowerMode,
   type PinPlace,
   type Principal,
   type Redactor,
@@ -48,11 +49,13 @@ import { RetinueError } from './errors.js'
 import {
   FAN_OUT_MODEL,
   fanOutBudget,
+  fanOutDepth,
   fanOutModel,
   fanOutObstacle,
   fanOutResults,
   fanOutTask,
   fanOutTitle,
+  inMode,
   isFanOut,
   withModels,
 } from './fan-out.js'
@@ -89,7 +92,7 @@ export async function createRetinue(options: RetinueOptions = {}): Promise<Retin
   const env = options.env ?? process.env
   const folder = resolve(options.cwd ?? process.cwd())
   const cwd = await openFolder(host, folder)
-  const store = await openStore(options.store ?? join(cwd, '.retinue', 'retinue.db'), host)
+  const { store, foreign } = await openStore(options.store ?? join(cwd, '.retinue', 'retinue.db'), { host, cwd })
   const models = options.models ?? createModels({ env, scripts_root: cwd, readText: host.readText })
   const { reach: sources = {} } = options
   const reach = new Reach(host, { cwd, env }, typeof sources === 'function' ? sources : async () => sources)
@@ -108,6 +111,7 @@ export async function createRetinue(options: RetinueOptions = {}): Promise<Retin
     named_secrets,
     settings: options.settings ?? {},
     found: options.profiles ?? (async () => []),
+    foreign,
   })
 }
 
@@ -118,11 +122,22 @@ export async function openFolder(host: Host, folder: string): Promise<string> {
   return opened.root
 }
 
-async function openStore(store: Store | string, host: Host): Promise<Store> {
-  if (typeof store !== 'string') return store
+/** A store that lies in the folder and was not made there: what is in it may be a stranger's. */
+type Foreign = { file: string; adopt: () => Promise<void> }
+
+async function openStore(
+  store: Store | string,
+  { host, cwd }: { host: Host; cwd: string },
+): Promise<{ store: Store; foreign: Foreign | null }> {
+  if (typeof store !== 'string') return { store, foreign: null }
   const opened = await openSqliteStore({ file: store, clock: host.clock })
   if (!opened.ok) throw new RetinueError('store', opened.message)
-  return opened.store
+  const path = relative(cwd, store)
+  const inside = !path.startsWith('..') && !isAbsolute(path)
+  // One that lies elsewhere is there because the person put it there.
+  if (!opened.made_here && !inside) await opened.adopt()
+  const foreign = opened.made_here || !inside ? null : { file: path, adopt: opened.adopt }
+  return { store: opened.store, foreign }
 }
 
 const newId = customAlphabet('0123456789abcdefghijkmnpqrstuvwxyz', 10)
@@ -147,12 +162,13 @@ class LocalRetinue implements Retinue {
   readonly #settings: Settings
   readonly #kept: KeptRuns
   readonly #catalogs: Catalogs
+  #foreign: Foreign | null
   /** The name of the person whose process this is. */
   readonly #local: string
   readonly #now: () => number
   readonly sessions: Sessions
 
-  constructor(parts: RunParts & { found: () => Promise<FoundProfile[]> }) {
+  constructor(parts: RunParts & { found: () => Promise<FoundProfile[]>; foreign: Foreign | null }) {
     const { cwd, host, store, models, reach, redactor, settings } = parts
     this.cwd = cwd
     this.store = store
@@ -160,10 +176,11 @@ class LocalRetinue implements Retinue {
     this.#reach = reach
     this.#redactor = redactor
     this.#settings = settings
-    this.#catalogs = new Catalogs({ store, settings, found: parts.found })
+    this.#foreign = parts.foreign
+    this.#catalogs = new Catalogs({ store, settings, found: parts.found, checkStore: () => this.#checkStore() })
     this.#local = localPrincipalId(host.user)
     this.#now = host.clock.now
-    this.sessions = createSessions({ store, cwd, now: host.clock.now, new_id: newId })
+    this.sessions = createSessions({ store, cwd, redactor, now: host.clock.now, new_id: newId })
     this.#engine = new LocalEngine(store, host.clock, host.identity, settings.max_concurrent ?? DEFAULT_CONCURRENT)
     this.#preparation = new Preparation(parts)
     this.#reader = new RunReader(store, this.#engine)
@@ -191,6 +208,25 @@ class LocalRetinue implements Retinue {
     )
   }
 
+  /**
+   * Whatever works asks this first: pins, agents, sessions and runs of a store that came with the folder would be a
+   * stranger's words about what may be done here.
+   */
+  #checkStore(): void {
+    if (this.#foreign === null) return
+    throw new RetinueError(
+      'config',
+      `${this.#foreign.file} was not made in this folder: it was copied, or came with the repository. If it is yours, say so with: retinue adopt. If not, remove it.`,
+    )
+  }
+
+  async adopt(): Promise<boolean> {
+    const foreign = this.#foreign
+    await foreign?.adopt()
+    this.#foreign = null
+    return foreign !== null
+  }
+
   /** What is told when something fails goes to a terminal or a log of somebody's: secrets stay out of it too. */
   async #telling<T>(work: () => Promise<T>): Promise<T> {
     try {
@@ -201,15 +237,25 @@ class LocalRetinue implements Retinue {
     }
   }
 
-  async #start(run_id: string, options: RunOptions, started: Started): Promise<RunResult> {
-    checkOptions(runOptionsSchema, options)
-    if (typeof options?.task !== 'string' || options.task.trim() === '')
+  async #start(run_id: string, given: RunOptions, started: Started): Promise<RunResult> {
+    checkOptions(runOptionsSchema, given)
+    if (typeof given?.task !== 'string' || given.task.trim() === '')
       throw new RetinueError('input', 'The task is empty: say what is to be done')
-    noProgram(options.model)
+    noProgram(given.model)
+    const options = await this.#inSession(given)
     const catalog = await this.#catalogs.load()
     const as = await this.#profileOf(options, catalog)
     const choice = await this.#preparation.chooseModel(options.model, as)
     return this.#driver.begin(run_id, options, { ...choice, catalog, as }, started)
+  }
+
+  /** With the model of its session, and of that one's mode and the usual one the narrower, unless it names others. */
+  async #inSession<O extends Pick<RunOptions, 'session_id' | 'model' | 'mode'>>(options: O): Promise<O> {
+    const session = options.session_id ? await this.sessions.known(options.session_id) : null
+    if (!session) return options
+    const mode = options.mode ?? (session.mode && narrowerMode(session.mode, this.#settings.mode ?? 'normal'))
+    const model = options.model ?? session.model
+    return { ...options, ...(mode ? { mode } : {}), ...(model ? { model } : {}) }
   }
 
   /** The profile that a run names, else the one that is pinned for whoever it is and wherever this is. */
@@ -223,7 +269,7 @@ class LocalRetinue implements Retinue {
     }
     const pin = await effectivePin(this.store, this.#pinPlace(operator, session_id), catalog)
     if (!pin.ok) throw new RetinueError('config', pin.message)
-    return pin.pinned === null ? null : { profile: pin.pinned.profile, entry: null }
+    return pin.pinned
   }
 
   /** Whoever makes agents work. */
@@ -240,7 +286,12 @@ class LocalRetinue implements Retinue {
   async choices({ session_id, principal }: { session_id?: string; principal?: string } = {}): Promise<Choices> {
     const catalog = await this.#catalogs.load({ lenient: true })
     const found = await effectivePin(this.store, this.#pinPlace(this.#principal(principal), session_id), catalog)
-    return { agents: listProfiles(catalog), pin: found.ok ? (found.pinned?.pin ?? null) : found.pin }
+    const { model, mode = 'normal' } = this.#settings
+    return {
+      agents: listProfiles(catalog),
+      pin: found.ok ? (found.pinned?.pin ?? null) : found.pin,
+      defaults: { model: model?.name ?? null, mode },
+    }
   }
 
   #pinPlace({ id }: Principal, session_id: string | undefined): PinPlace {
@@ -255,7 +306,7 @@ class LocalRetinue implements Retinue {
       workspace_root: this.cwd,
       session: (session_id) => this.sessions.known(session_id),
       redactor: this.#redactor,
-      now: this.#now,
+      ...{ now: this.#now, new_id: newId },
       profile_faults: (profile) => profileFieldFaults(profile, createConfigSurroundings().tools),
     })
   }
@@ -263,18 +314,19 @@ class LocalRetinue implements Retinue {
   async #startFanOut(run_id: string, { tasks, given }: Order, started: Started): Promise<RunResult> {
     checkOptions(spawnTasksSchema, { tasks })
     checkOptions(fanOutOptionsSchema, given)
-    const { maxConcurrent, model, said, ...options } = given
+    const { maxConcurrent, model, said, delegation, ...options } = await this.#inSession(given)
     this.#operator(options.principal)
     noProgram(model)
     const catalog = await this.#catalogs.load()
-    const obstacle = fanOutObstacle({ ...this.#settings, ...options })
+    const obstacle = fanOutObstacle(this.#settings)
     if (obstacle !== null) throw new RetinueError('input', obstacle)
     const max_concurrent = maxConcurrent ?? this.#settings.max_concurrent ?? DEFAULT_CONCURRENT
     const profileOf = (name: string) => {
       const found = resolveProfile(catalog, name)
       return found.ok ? found.profile.profile : null
     }
-    const named = await withModels(tasks, profileOf, async () => {
+    const { mode, tasks: moded } = inMode(options.mode ?? this.#settings.mode ?? 'normal', tasks)
+    const named = await withModels(moded, profileOf, async () => {
       return (await this.#preparation.chooseModel(model, null)).model.name
     })
     const root = {
@@ -288,7 +340,8 @@ class LocalRetinue implements Retinue {
     } as const
     const task = fanOutTask({ tasks: named, max_concurrent })
     const budget = fanOutBudget(tasks.length, [this.#settings.budget, options.budget])
-    return this.#driver.begin(run_id, { ...options, task, budget }, root, started)
+    const contract = { mode, budget, delegation: fanOutDepth(delegation) }
+    return this.#driver.begin(run_id, { ...options, ...contract, task }, root, started)
   }
 
   spawn(task: SpawnTask, options: FanOutOptions = {}): Promise<SpawnResult> {
@@ -302,7 +355,8 @@ class LocalRetinue implements Retinue {
     let root: AgentLoop | null = null
     const order = copied('tasks', tasks)
     const budget = copied('budget', options?.budget)
-    const given = options && { ...options }
+    const { delegation } = options ?? {}
+    const given = options && { ...options, ...(delegation ? { delegation: { ...delegation } } : {}) }
     const start = async (started: Started) => {
       const limits = budget()
       return this.#startFanOut(

@@ -2,14 +2,12 @@ import type { RunOptions, RunResult, Watching } from './api.js'
 import type { Catalogs } from './catalogs.js'
 import { ChildContracts } from './child-contracts.js'
 import { RunChildren } from './children.js'
-import { type Catalog, NO_CATALOG } from './control/index.js'
+import { type Catalog, type CatalogDigests, catalogDigests, NO_CATALOG, sameAsBefore } from './control/index.js'
 import {
-  type Adjustment,
   type AgentMemory,
   type AgentResult,
   foldAgent,
   type Message,
-  type ModelSource,
   type NewEvent,
   ownerInWords,
   type Redactor,
@@ -19,7 +17,7 @@ import { RetinueError } from './errors.js'
 import { fanOutResults, isFanOut } from './fan-out.js'
 import type { Host } from './host/index.js'
 import type { Model } from './models/index.js'
-import type { As, Family, Preparation } from './preparation.js'
+import type { ContractChoice, Family, Preparation } from './preparation.js'
 import type { Reach } from './reach.js'
 import type { Started } from './run-handle.js'
 import { ROOT, type RunReader } from './run-reader.js'
@@ -29,18 +27,8 @@ import { commitCheck } from './tools/index.js'
 import { VERSION } from './version.js'
 import { RunTrees } from './workspaces/index.js'
 
-type RootChoice = {
+type RootChoice = ContractChoice & {
   model: Model
-  source: ModelSource
-  /** What was not had of what was asked for. */
-  adjustments?: Adjustment[]
-  catalog: Catalog
-  /** The profile of the root agent. */
-  as: As | null
-  /** Models that its sub-agents may use besides those of the settings. */
-  child_models?: string[]
-  /** Of its sub-agents, at work at once. */
-  max_concurrent?: number
   /** What its contract and those of its sub-agents say it is about. Default: the task. */
   goal?: string
   /** What a person said, to which the result of a program's one task is the answer. */
@@ -94,6 +82,8 @@ export class RunDriver {
     ])
     const at = this.parts.host.clock.now()
     const history_json = JSON.stringify(history)
+    const catalog_json = JSON.stringify(catalogDigests(choice.catalog))
+    const catalog_digest = blobDigest(catalog_json)
     const history_digest = history.length > 0 ? blobDigest(history_json) : null
     const { task } = options
     const where = { workspace_root: this.parts.cwd, retinue_version: VERSION, platform, sandbox }
@@ -113,11 +103,14 @@ export class RunDriver {
         type: 'run.created',
         version: 1,
         at,
-        data: { session_id, task, ...where, mcp_servers, notes, ...(said ? { said } : {}) },
+        data: { session_id, task, ...where, mcp_servers, notes, catalog_digest, ...(said ? { said } : {}) },
       },
       { type: 'agent.started', version: 1, at, data: { contract, task, history_digest, ...before } },
     ])
-    const blobs = [{ digest: stored.digest, bytes: stored.bytes }]
+    const blobs = [
+      { digest: stored.digest, bytes: stored.bytes },
+      { digest: catalog_digest, bytes: Buffer.from(catalog_json) },
+    ]
     if (history_digest) blobs.push({ digest: history_digest, bytes: Buffer.from(history_json) })
     const { owner } = this.parts.host.identity
     const claim = { owner, ttl_ms: LEASE_TTL_MS }
@@ -148,7 +141,7 @@ export class RunDriver {
     const { provider, model } = loaded.memory.contract.model
     const [resolved, catalog] = await Promise.all([
       this.parts.preparation.rootModel(`${provider}/${model}`),
-      this.parts.catalogs.load(),
+      this.#catalogOf(run_id),
     ])
     const family = this.#family(run_id, run.session_id, watching, catalog)
     const place = await this.parts.preparation.place(resolved, watching, family)
@@ -157,6 +150,15 @@ export class RunDriver {
     await this.parts.preparation.prompts.readFiles(run_id, loaded.memory.contract.permissions, place, catalog)
     const { lease, loop } = await this.#takeOver(run_id, place, notes)
     return this.#work(lease, loop, started, run.session_id)
+  }
+
+  /** What there is now of the profiles and agents that there were when a run began. */
+  async #catalogOf(run_id: string): Promise<Catalog> {
+    const catalog = await this.parts.catalogs.load()
+    const [created] = await this.parts.store.read({ run_id, limit: 1 })
+    const digest = created?.type === 'run.created' ? created.data.catalog_digest : undefined
+    const bytes = digest === undefined ? null : await this.parts.store.blob(digest)
+    return bytes ? sameAsBefore(catalog, JSON.parse(Buffer.from(bytes).toString('utf8')) as CatalogDigests) : catalog
   }
 
   /** Takes a run's lease and opens its agent on what the log says now. */
@@ -186,7 +188,8 @@ export class RunDriver {
     started(loop)
     const ended = await this.parts.engine.work(lease, loop)
     if (!ended.ok) throw new RetinueError('abandoned', `Run ${lease.run_id} is left as it is: ${ended.message}`)
-    return { ...ended.result, run_id: lease.run_id, session_id }
+    const { adjustments } = loop.memory.contract
+    return { ...ended.result, run_id: lease.run_id, session_id, adjustments }
   }
 
   async cancel(run_id: string, by: string, reason: string): Promise<RunResult> {

@@ -2,6 +2,7 @@ import type { RunResult, RunSummary } from './api.js'
 import { type AgentMemory, type AgentResult, type Contract, type RunRow, titleOf } from './domain/index.js'
 import type { LocalEngine } from './engine/index.js'
 import { RetinueError } from './errors.js'
+import { isFanOut, isLikeFanOut } from './fan-out.js'
 import { loadAgent, type Material } from './runtime/index.js'
 import type { Store } from './store/index.js'
 
@@ -36,19 +37,30 @@ export class RunReader {
   }
 
   async #summary(row: RunRow): Promise<RunSummary> {
-    const known = { ...row, cost_usd: row.unpriced_calls > 0 ? null : row.cost_usd }
+    const known = { ...row, cost_usd: row.unpriced_calls > 0 ? null : row.cost_usd, ...(await this.#began(row)) }
     if (row.status === 'closed') return { ...known, status: 'closed' }
     const lease = await this.store.lease(row.run_id, ROOT)
     return { ...known, status: lease && this.engine.isHeld(lease) ? 'running' : 'interrupted' }
   }
 
+  /** Who began it. Only the log tells a program's order from words that look like one. */
+  async #began({ run_id, task }: RunRow): Promise<Pick<RunSummary, 'fan_out' | 'said'>> {
+    const typed = { fan_out: false, said: task }
+    if (!isLikeFanOut(task)) return typed
+    const [created, started] = await this.store.read({ run_id, limit: 2 })
+    if (created?.type !== 'run.created' || started?.type !== 'agent.started') return typed
+    return isFanOut(started.data.contract) ? { fan_out: true, said: created.data.said ?? null } : typed
+  }
+
   async result(run_id: string): Promise<RunResult | null> {
     const run = await this.store.run(run_id)
     if (run?.status !== 'closed') return null
-    const finished = (await this.store.read({ run_id, agent_id: ROOT })).find(
-      (event) => event.type === 'agent.finished',
-    )
-    return finished?.type === 'agent.finished' ? { ...finished.data.result, run_id, session_id: run.session_id } : null
+    const events = await this.store.read({ run_id, agent_id: ROOT })
+    const started = events.find((event) => event.type === 'agent.started')
+    const finished = events.findLast((event) => event.type === 'agent.finished')
+    if (started?.type !== 'agent.started' || finished?.type !== 'agent.finished') return null
+    const { adjustments } = started.data.contract
+    return { ...finished.data.result, run_id, session_id: run.session_id, adjustments }
   }
 
   /** The result of a sub-agent; null while it is not closed. */

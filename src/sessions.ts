@@ -1,38 +1,51 @@
 import { z } from 'zod'
 import type { Session, SessionSummary, Sessions } from './api.js'
-import { modeSchema, type RunRow, titleOf } from './domain/index.js'
+import { modeSchema, type Redactor, type RunRow, titleOf } from './domain/index.js'
 import { RetinueError } from './errors.js'
 import type { Store } from './store/index.js'
 
 const SESSION = 'session'
 
-/** The value of a session's record. */
+/** The value of a session's record: all of a session but its id. */
 const sessionSchema = z.object({
   owner: z.string().nullable(),
+  /** What was said first, in a line; empty until then. */
   title: z.string(),
   created_at: z.number(),
   workspace_root: z.string(),
-  model: z.string().optional(),
-  mode: modeSchema.optional(),
+  /** For its runs. null: as everywhere. */
+  model: z.string().nullable().default(null),
+  mode: modeSchema.nullable().default(null),
+  /** Runs that were begun in it to work in the background, in sessions of their own, in the order of their beginning. */
   tasks: z.array(z.string()),
 })
-type SessionValue = z.infer<typeof sessionSchema>
+export type SessionValue = z.infer<typeof sessionSchema>
 
 /** How often a change is tried again where another process changed the session at the same time. */
 const TRIES = 20
 
-type Parts = { store: Store; cwd: string; new_id: () => string; now: () => number }
+/** So much of an id is needed where it is not all of it. */
+const SHORTEST = 4
+
+type Parts = { store: Store; cwd: string; redactor: Redactor; new_id: () => string; now: () => number }
 
 /** Conversations, as records of the store. */
-export function createSessions({ store, cwd, new_id, now }: Parts): Sessions {
+export function createSessions({ store, cwd, redactor, new_id, now }: Parts): Sessions {
   return { create, known: read, find, list, update, addTask }
 
   async function create(owner: string): Promise<Session> {
     const session_id = new_id()
-    const value: SessionValue = { owner, title: '', created_at: now(), workspace_root: cwd, tasks: [] }
-    const put = await store.putRecord({ type: SESSION, id: session_id, value, by: owner, expected_version: 0 })
-    if (!put.ok) throw new RetinueError('conflict', `There is a session ${session_id} already`)
-    return sessionOf(session_id, value)
+    const empty = { title: '', model: null, mode: null, tasks: [] }
+    const made = await put({ session_id, owner, created_at: now(), workspace_root: cwd, ...empty }, owner, 0)
+    if (!made) throw new RetinueError('conflict', `There is a session ${session_id} already`)
+    return made
+  }
+
+  /** As it was stored: without secrets. null: somebody was faster. */
+  async function put({ session_id, ...session }: Session, by: string, expected_version: number) {
+    const value = redactor.redactAll(session)
+    const written = await store.putRecord({ type: SESSION, id: session_id, value, by, expected_version })
+    return written.ok ? { session_id, ...value } : null
   }
 
   async function find(id: string): Promise<Session> {
@@ -40,7 +53,12 @@ export function createSessions({ store, cwd, new_id, now }: Parts): Sessions {
     if (known) return known
     const begun_in = await sessionOfRun(id)
     if (begun_in) return begun_in
-    if (id === '') throw new RetinueError('not_found', 'There is no session without an id')
+    if (id.length < SHORTEST) {
+      throw new RetinueError(
+        'not_found',
+        `"${id}" is no id of a session or a run: give at least ${SHORTEST} characters`,
+      )
+    }
     const [records, runs] = await Promise.all([store.records(SESSION), store.runs()])
     const sessions = new Set([...records.map((record) => record.id), ...runs.map(({ session_id }) => session_id)])
     const fitting = [...sessions].filter((session_id) => session_id.startsWith(id))
@@ -66,9 +84,9 @@ export function createSessions({ store, cwd, new_id, now }: Parts): Sessions {
   /** From its record; where it has none, from its runs. */
   async function read(session_id: string): Promise<Session | null> {
     const record = await store.record(SESSION, session_id)
-    if (record && record.value !== null) return sessionOf(session_id, parse(session_id, record.value))
+    if (record && record.value !== null) return { session_id, ...parse(session_id, record.value) }
     const runs = await store.runs({ session_id })
-    return runs.length === 0 ? null : sessionOf(session_id, valueFrom(runs))
+    return runs.length === 0 ? null : { session_id, ...valueFrom(runs) }
   }
 
   async function list({ limit = 20 }: { limit?: number } = {}): Promise<SessionSummary[]> {
@@ -78,13 +96,13 @@ export function createSessions({ store, cwd, new_id, now }: Parts): Sessions {
     const by_run = new Map(rows.map((row) => [row.run_id, row]))
     const recorded = records
       .filter(({ value }) => value !== null)
-      .map((record) => sessionOf(record.id, parse(record.id, record.value)))
+      .map((record): Session => ({ session_id: record.id, ...parse(record.id, record.value) }))
     const tasks = new Set(recorded.flatMap((session) => session.tasks))
     const known = new Set(recorded.map(({ session_id }) => session_id))
     // What works in the background has a session of its own that nobody talks in.
     const unrecorded = [...by_session]
       .filter(([id, runs]) => !known.has(id) && !runs.every(({ run_id }) => tasks.has(run_id)))
-      .map(([id, runs]) => sessionOf(id, valueFrom(runs)))
+      .map(([id, runs]): Session => ({ session_id: id, ...valueFrom(runs) }))
     return [...recorded, ...unrecorded]
       .filter(({ workspace_root }) => workspace_root === cwd)
       .map((session) => {
@@ -102,7 +120,9 @@ export function createSessions({ store, cwd, new_id, now }: Parts): Sessions {
   }
 
   function update(session_id: string, change: Partial<Pick<Session, 'title' | 'model' | 'mode'>>): Promise<Session> {
-    return changed(session_id, (session) => ({ ...session, ...change }))
+    // Without secrets first: of one that is cut, the rest would not be known for what it is.
+    const title = change.title === undefined ? {} : { title: titleOf(redactor.redact(change.title)) }
+    return changed(session_id, (session) => ({ ...session, ...change, ...title }))
   }
 
   function addTask(session_id: string, run_id: string): Promise<Session> {
@@ -116,12 +136,9 @@ export function createSessions({ store, cwd, new_id, now }: Parts): Sessions {
       const record = await store.record(SESSION, session_id)
       const session = await read(session_id)
       if (!session) throw new RetinueError('not_found', `There is no session "${session_id}" in this store`)
-      const next = change(session)
-      const put = await store.putRecord({
-        ...{ type: SESSION, id: session_id, value: storedAs(next), by: session.owner ?? 'person' },
-        expected_version: record && record.value !== null ? record.version : 0,
-      })
-      if (put.ok) return next
+      const seen = record && record.value !== null ? record.version : 0
+      const next = await put(change(session), session.owner ?? 'person', seen)
+      if (next) return next
     }
     throw new RetinueError('conflict', `Session ${session_id} is being changed by others all the time: try again`)
   }
@@ -136,13 +153,5 @@ function parse(session_id: string, value: unknown): SessionValue {
 /** `runs`: newest first. */
 function valueFrom(runs: readonly RunRow[]): SessionValue {
   const { task, created_at, workspace_root } = runs.at(-1) as RunRow
-  return { owner: null, title: titleOf(task), created_at, workspace_root, tasks: [] }
-}
-
-function sessionOf(session_id: string, { model, mode, ...value }: SessionValue): Session {
-  return { session_id, ...value, model: model ?? null, mode: mode ?? null }
-}
-
-function storedAs({ session_id: _, model, mode, ...value }: Session): SessionValue {
-  return { ...value, ...(model === null ? {} : { model }), ...(mode === null ? {} : { mode }) }
+  return { owner: null, title: titleOf(task), created_at, workspace_root, model: null, mode: null, tasks: [] }
 }

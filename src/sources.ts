@@ -4,6 +4,7 @@ import {
   discoverAgentFiles,
   discoverSkills,
   type FoundProfile,
+  type KnownAgentFiles,
   type ListedServer,
   type LoadedConfig,
   type ResolvedConfig,
@@ -44,9 +45,11 @@ export async function findReach(
   }
 }
 
-/** The profiles of agent files and of the configuration, the ones that stand before others last. */
-export async function findProfiles(host: Host, places: SkillPlaces, loaded: Loaded): Promise<FoundProfile[]> {
-  return [...(await discoverAgentFiles(host, places, agentFileSurroundings(loaded))), ...loaded.profiles]
+/** Finds the profiles of agent files and of the configuration, the ones that stand before others last. */
+export function profileFinder(host: Host, places: SkillPlaces, loaded: Loaded): () => Promise<FoundProfile[]> {
+  const surroundings = agentFileSurroundings(loaded)
+  const known: KnownAgentFiles = new Map()
+  return async () => [...(await discoverAgentFiles(host, places, surroundings, known)), ...loaded.profiles]
 }
 
 /** What agent files are read with. A project that is trusted chooses and spends like the person. */

@@ -1,9 +1,12 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Sessions } from '../src/api.js'
-import { createRetinue } from '../src/index.js'
+import { Conversation } from '../src/cli/chat/conversation.js'
+import { createRedactor, createRetinue } from '../src/index.js'
 import { createSessions } from '../src/sessions.js'
 import { openSqliteStore, type Store } from '../src/store/index.js'
+import { CANARIES } from './support/canaries.js'
 import { makeProject } from './support/project.js'
 
 const SCRIPT = `agents:
@@ -82,7 +85,8 @@ describe('sessions', () => {
       const opened = await openSqliteStore({ file, clock: { now: Date.now } as never })
       if (!opened.ok) throw new Error(opened.message)
       onTestFinished(() => opened.store.close())
-      const sessions = createSessions({ store: opened.store, cwd, new_id: () => 'session001', now: Date.now })
+      const parts = { redactor: createRedactor([]), new_id: () => 'session001', now: Date.now }
+      const sessions = createSessions({ store: opened.store, cwd, ...parts })
       return { store: opened.store, sessions }
     }
     const [one, two] = [await at(), await at()]
@@ -91,4 +95,32 @@ describe('sessions', () => {
     await Promise.all(ids.map((id, i) => (i % 2 ? one : two).sessions.addTask('session001', id)))
     expect(new Set((await two.sessions.find('session001')).tasks)).toEqual(new Set(ids))
   })
+
+  it.each(['GITHUB_TOKEN', 'TLS_PRIVATE_KEY'])(
+    'have no %s in them, not even in what they were before',
+    async (name) => {
+      const canary = CANARIES.find((one) => one.name === name)
+      if (!canary) throw new Error(`no ${name}`)
+      const { secret, value } = canary
+      const cwd = makeProject({})
+      const retinue = await createRetinue({ cwd, env: { [name]: value } })
+      onTestFinished(() => retinue.close())
+      const said = [`My key ${secret} does not work`, `${'long '.repeat(15)}${secret}`]
+      const titles: string[] = []
+      for (const text of said) {
+        const conversation = new Conversation(retinue, 'ada', null)
+        titles.push((await conversation.say(text)).title)
+        await conversation.choose({ model: `scripted/${secret}` })
+        await conversation.addTask(`run ${secret}`)
+      }
+      expect(titles).toEqual([`My key [secret ${name}] does not work`, expect.stringMatching(/^(long ){15}\[sec.*…$/)])
+      const records = await retinue.store.records('session')
+      expect(records.map(({ value }) => value)).toMatchObject([{ tasks: [`run [secret ${name}]`] }, {}])
+      const folder = join(cwd, '.retinue')
+      const bytes = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'latin1'))
+      // As it is, its beginning, and as JSON writes it down.
+      const forms = [secret, secret.slice(0, 16), JSON.stringify(secret).slice(1, -1)]
+      expect(forms.filter((form) => bytes.join('\n').includes(form))).toEqual([])
+    },
+  )
 })

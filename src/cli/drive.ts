@@ -7,6 +7,7 @@ import {
   type RunResult,
   type Watching,
 } from '../index.js'
+import { adjustment } from './event-lines.js'
 import { EXIT, exitOfResult } from './exit.js'
 import { terminalPerson } from './person.js'
 import { openScriptFile } from './script-file.js'
@@ -80,7 +81,8 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
         const kept = landing?.state === 'kept' ? landingInWords(landing, run_id) : []
         const left_out = landing ? landingLeftOutInWords(landing, run_id) : null
         const below = keptWorkInWords(result, run_id)
-        for (const text of [...kept, ...below, ...(left_out === null ? [] : [left_out])])
+        const adjusted = result.adjustments.map(adjustment)
+        for (const text of [...adjusted, ...kept, ...below, ...(left_out === null ? [] : [left_out])])
           stderr.write(`retinue: ${line(text)}\n`)
       }
     } else {

@@ -9,7 +9,7 @@ import {
   summarize,
   worktreeOf,
 } from '../index.js'
-import { duration, line, type Paint, plural } from './style.js'
+import { byYou, duration, line, type Paint, plural } from './style.js'
 
 type LineOptions = {
   paint: Paint
@@ -43,12 +43,20 @@ function ownLine(event: StoredEvent, { paint, elsewhere, sub_agent }: LineOption
       const { status, files_changed, duration_ms, content, tool } = event.data
       // Between the lines of others it would not be clear which call it is.
       const which = sub_agent ? `${tool} ` : ''
-      if (status !== 'ok') return `  ${red('✗')} ${which}${status}: ${line(firstLine(content))}`
+      // What a program says of its tasks is for programs; each of them has a line of its own.
+      const what = tool === 'fan_out' ? '' : `: ${line(firstLine(content))}`
+      if (status !== 'ok') return `  ${red('✗')} ${which}${status}${what}`
       if (files_changed.length > 0) return `  ${green('✓')} ${dim(`${which}changed ${line(files_changed.join(', '))}`)}`
       return duration_ms > 1000 ? `  ${green('✓')} ${dim(`${which}${duration(duration_ms)}`)}` : null
     }
     case 'tool.refused':
       return `${red('✗')} ${event.data.tool} ${line(event.data.summary)} ${red('refused')}: ${line(firstLine(event.data.content))}`
+    case 'agent.started': {
+      const { adjustments } = event.data.contract
+      return adjustments.length === 0
+        ? null
+        : adjustments.map((one) => `${yellow('!')} ${line(adjustment(one))}`).join('\n')
+    }
     case 'run.created':
       return degraded(event.data, paint)
     case 'model.responded':
@@ -70,9 +78,10 @@ function ownLine(event: StoredEvent, { paint, elsewhere, sub_agent }: LineOption
     case 'context.masked':
     case 'context.summarized':
     case 'budget.exceeded':
-    case 'run.cancel_requested':
     case 'agent.cancel_requested':
       return `${yellow('!')} ${line(summarize(event))}`
+    case 'run.cancel_requested':
+      return `${yellow('!')} ${line(elsewhere ? summarize(event) : byYou(summarize(event)))}`
     case 'agent.workspace_awaited':
       return `${yellow('○')} ${line(summarize(event))}`
     case 'agent.worktree_created': {
@@ -149,7 +158,8 @@ function leftBehind({ receipt }: AgentResult): string[] {
   return kept === null ? ignored : [keptInWords(kept.branch), ...ignored]
 }
 
-function adjustment({ field, asked, given, reason }: Adjustment): string {
+/** What somebody asked for and did not get. */
+export function adjustment({ field, asked, given, reason }: Adjustment): string {
   return `${field} from ${asked} to ${given}: ${reason}`
 }
 

@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { DELEGATION_BOUNDS, MODES, NETWORKS, VERSION } from '../index.js'
 import { EXIT } from './exit.js'
@@ -64,7 +65,9 @@ export function createProgram(): Command {
     .description('talk: a session with commands, sub-agents by their handles, and work in the background')
     .argument('[message...]', 'what to say first')
     .option('-c, --continue', 'go on with the last session in this folder')
-    .option('-r, --resume <id>', 'go on with this session, or with that of this run')
+    .addOption(
+      new Option('-r, --resume <id>', 'go on with this session, or with that of this run').conflicts('continue'),
+    )
     .option('--as <principal>', 'in the name of somebody of the configuration')
     .addOption(maxConcurrent())
     .action(guard(async (words: string[], options) => (await import('./commands/chat.js')).chat(words, options)))
@@ -165,6 +168,10 @@ export function createProgram(): Command {
     .command('demo')
     .description('a real run in a temporary repository, without a model or a key')
     .action(guard(async () => (await import('./commands/demo.js')).demo()))
+
+  withStore(program.command('adopt'))
+    .description('take over the database of this folder, where it was copied or came with the repository')
+    .action(guard(async (options) => (await import('./commands/adopt.js')).adopt(options)))
 
   withStore(program.command('doctor'))
     .description('what this machine has, what it lacks, and what to do about it')
@@ -290,9 +297,13 @@ function addAgents(program: Command): Command {
   add('remove', 'take a profile out of the store')
     .argument('<name>')
     .action(guard(async (name: string, options) => (await import('./commands/agents.js')).agentsRemove(name, options)))
-  add('history', 'every version of the registry, oldest first').action(
-    guard(async (options) => (await import('./commands/agents.js')).agentsHistory(options)),
-  )
+  add('history', 'every version of the registry, or of a profile in the store, oldest first')
+    .argument('[profile]')
+    .action(
+      guard(async (profile: string | undefined, options) =>
+        (await import('./commands/agents.js')).agentsHistory(profile, options),
+      ),
+    )
   add('registry', 'the registry as JSON')
     .option('--set <file>', 'replace all of it; - takes it from stdin')
     .option('--expect <version>', 'refuse if it has another version by now', within(0, 1e9))
@@ -305,11 +316,25 @@ function collect(value: string, before: string[] = []): string[] {
 }
 
 export async function main(argv: readonly string[]): Promise<void> {
+  const terminals = [0, 1, 2].filter((fd) => isatty(fd))
+  let gone = false
+  const hangUp = () => {
+    if (gone) return
+    gone = true
+    // Whoever listens leaves in order; the terminal may have sent the signal too.
+    if (process.listenerCount('SIGHUP') > 0) process.emit('SIGHUP')
+    else endWithoutTerminal()
+  }
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EIO') return hangUp()
     // Whoever read our output went away (`| head`): there is nobody to work for. A run can be resumed.
     if (error.code === 'EPIPE') process.exit(EXIT.pipe)
     process.stderr.write(`retinue: stdout cannot be written: ${error.message}\n`)
     process.exit(EXIT.failed)
+  })
+  process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EIO') hangUp()
+    else process.exit(EXIT.failed)
   })
   try {
     await createProgram().parseAsync(argv, { from: 'user' })
@@ -318,6 +343,13 @@ export async function main(argv: readonly string[]): Promise<void> {
     // commander has said what was wrong; --help and --version end here too, with 0.
     process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage
   }
+  if (terminals.some((fd) => !isatty(fd))) endWithoutTerminal()
+}
+
+/** A terminal whose window was closed cannot be put in order again, and Node aborts when it tries that on exit. */
+function endWithoutTerminal(): void {
+  process.removeAllListeners('SIGHUP')
+  process.kill(process.pid, 'SIGHUP')
 }
 
 function withStore(command: Command): Command {

@@ -1,4 +1,7 @@
 import type { Person, PersonAnswer, Question, Rule } from '../index.js'
+import { choose } from './question/choose.js'
+import type { Desk } from './question/prompt.js'
+import { write } from './question/write.js'
 import { line, printable } from './style.js'
 import type { RunView } from './view.js'
 
@@ -10,34 +13,36 @@ export type Asking = Pick<RunView, 'reached' | 'hold' | 'release'>
 /** The question before, whoever asked it: agents and runs that work side by side may ask at once. */
 export type Turn = { before: Promise<unknown> }
 
-type PersonOptions = {
+type PersonOptions = Partial<Pick<Desk, 'output' | 'leave'>> & {
   /** Shared by all that ask at this terminal. Default: nobody else does. */
   turn?: Turn
   /** Who asks, where there is more than one run. */
-  who?: string
+  who?: () => string
 }
 
-/** The person at this terminal. Esc means no; Ctrl-C means the same as ever. */
+/** The person at this terminal. Esc means no, and so does Enter where nothing was chosen. */
 export function terminalPerson(view: Asking, options: PersonOptions = {}): Person {
   const turn = options.turn ?? { before: Promise.resolve() }
-  const who = options.who === undefined ? '' : `${options.who} `
+  const who = () => (options.who === undefined ? '' : `${options.who()} `)
+  const { output = process.stderr, leave } = options
+  const desk: Desk = { input: process.stdin, output, ...(leave ? { leave } : {}) }
   return {
-    permit: (question, signal) => inTurn(question, signal, (asking, say) => permit(question, asking, say)),
-    answer: (question, signal) => inTurn({}, signal, (asking, say) => answer(question, asking, say)),
+    permit: (question, signal) => inTurn(question, signal, (say) => permit(question, signal, say)),
+    answer: (question, signal) => inTurn({}, signal, (say) => answer(question, signal, say)),
   }
 
   /** One question at a time: there is one keyboard. */
   function inTurn<T>(
     about: { agent_id?: string; call_id?: string },
     signal: AbortSignal,
-    ask: (asking: AbortSignal, say: Say) => Promise<T>,
+    ask: (say: Say) => Promise<T>,
   ): Promise<T | null> {
     const answered = turn.before.then(async () => {
       await view.reached(about, signal)
       if (signal.aborted) return null
       const say = view.hold()
       try {
-        return await prompting(signal, (asking) => ask(asking, say))
+        return await ask(say)
       } finally {
         view.release()
       }
@@ -46,28 +51,34 @@ export function terminalPerson(view: Asking, options: PersonOptions = {}): Perso
     return answered
   }
 
-  async function permit(question: Question, signal: AbortSignal, say: Say): Promise<PersonAnswer> {
-    const { select, text, isCancel } = await import('@clack/prompts')
+  async function permit(question: Question, signal: AbortSignal, say: Say): Promise<PersonAnswer | null> {
     const grant = grantFor(question)
     say('')
     if (question.detail !== null) say(indented(question.detail, question.call.commands === undefined))
-    const choice = await select({
-      message: `${who}${asker(question)}${question.tool}: ${line(question.summary)} (${line(question.reason)})`,
-      options: [
-        { value: 'once', label: 'Yes, this once' },
-        ...(grant ? [{ value: 'run', label: `Yes, and ${describeGrant(grant)} for the rest of this run` }] : []),
-        { value: 'no', label: 'No' },
-        { value: 'why', label: 'No, and say why' },
-      ],
-      output: process.stderr,
-      signal,
-    })
+    say(`? ${who()}${asker(question)}${question.tool}: ${line(question.summary)} (${line(question.reason)})`)
+    const options = [
+      { value: 'no', label: 'No' },
+      { value: 'why', label: 'No, and say why' },
+      { value: 'once', label: 'Yes, this once' },
+      ...(grant ? [{ value: 'run', label: `Yes, and ${describeGrant(grant)} for the rest of this run` }] : []),
+    ]
+    const labels = options.map(({ label }) => label)
+    const ended = await choose(desk, signal, { labels, chosen: 0, escape: 'means no' })
+    if (ended.kind === 'stopped') return unanswered(say)
+    const choice = ended.kind === 'answer' ? options[ended.value] : options[0]
     const by = 'person'
-    if (choice === 'once') return { answer: 'allow', grant: null, by, note: null }
-    if (choice === 'run') return { answer: 'allow', grant, by, note: null }
-    if (choice !== 'why') return { answer: 'deny', grant: null, by, note: null }
-    const note = await text({ message: 'Why not, or what instead?', output: process.stderr, signal })
-    return { answer: 'deny', grant: null, by, note: isCancel(note) ? null : note }
+    if (choice?.value === 'why') {
+      say('? Why not, or what instead?')
+      const why = await write(desk, signal, { calm: true })
+      if (why.kind === 'stopped') return unanswered(say)
+      const note = why.kind === 'answer' ? why.value : null
+      say(`  → No${note === null ? '' : `: ${line(note)}`}`)
+      return { answer: 'deny', grant: null, by, note }
+    }
+    say(`  → ${choice?.label}`)
+    if (choice?.value === 'once') return { answer: 'allow', grant: null, by, note: null }
+    if (choice?.value === 'run') return { answer: 'allow', grant, by, note: null }
+    return { answer: 'deny', grant: null, by, note: null }
   }
 
   async function answer(
@@ -75,47 +86,29 @@ export function terminalPerson(view: Asking, options: PersonOptions = {}): Perso
     signal: AbortSignal,
     say: Say,
   ): Promise<string | null> {
-    const { select, text, isCancel } = await import('@clack/prompts')
+    const { text, options } = question
     say('')
-    const message = `${who}${printable(question.text)}`
-    const answer =
-      question.options.length > 0
-        ? await select({
-            message,
-            options: question.options.map((option) => ({ value: option, label: printable(option) })),
-            output: process.stderr,
-            signal,
-          })
-        : await text({ message, output: process.stderr, signal })
-    return isCancel(answer) ? null : String(answer)
+    say(`? ${who()}${printable(text)}`)
+    const labels = options.map(line)
+    const chosen =
+      options.length > 0 ? await choose(desk, signal, { labels, chosen: null, escape: 'answers nothing' }) : null
+    const ended = chosen ?? (await write(desk, signal, { calm: false }))
+    if (ended.kind === 'stopped') return unanswered(say)
+    const given = ended.kind === 'no' ? null : typeof ended.value === 'number' ? options[ended.value] : ended.value
+    say(`  → ${given === null || given === undefined ? 'no answer' : line(given)}`)
+    return given ?? null
   }
+}
+
+/** It is not asked any more; if it still is open, it is asked again when the run goes on. */
+function unanswered(say: Say): null {
+  say('  → not answered')
+  return null
 }
 
 /** The person has one task in mind, but several agents may work on it. */
 function asker({ agent_id }: Question): string {
   return agent_id === undefined || agent_id === 'root' ? '' : `${agent_id} `
-}
-
-/**
- * A prompt reads keys raw, so that Ctrl-C is no signal any more; it is made one again. Ctrl-D, which would end the input
- * and leave the question open for ever, means no. Each prompt has a signal of its own: it leaves listeners behind.
- */
-async function prompting<T>(signal: AbortSignal, prompt: (asking: AbortSignal) => Promise<T>): Promise<T> {
-  const asking = new AbortController()
-  const stop = () => asking.abort()
-  const listen = (keys: Buffer | string) => {
-    if (keys.includes('\u0003')) process.emit('SIGINT')
-    if (keys.includes('\u0004')) stop()
-  }
-  signal.addEventListener('abort', stop)
-  if (signal.aborted) stop()
-  process.stdin.on('data', listen)
-  try {
-    return await prompt(asking.signal)
-  } finally {
-    process.stdin.off('data', listen)
-    signal.removeEventListener('abort', stop)
-  }
 }
 
 /** So much of a change is shown before the question; a command is always shown whole. */

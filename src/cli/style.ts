@@ -18,6 +18,9 @@ export function paintFor(stream: { isTTY?: boolean }, env: Record<string, string
   }
 }
 
+/** No colours: for what is painted by somebody else, or not at all, as the texts of commands are. */
+export const PLAIN: Paint = paintFor({}, {})
+
 /**
  * What a model, a file or a command wrote, made safe for a terminal: control characters could move the cursor, hide
  * text or answer for the person.
@@ -30,6 +33,11 @@ export function printable(text: string): string {
 /** The same on one line: a name with a line break in it must not look like two lines of ours. */
 export function line(text: string): string {
   return printable(text).replace(/\s*\n\s*/g, ' ⏎ ')
+}
+
+/** Why something was cancelled, for whoever did it: at a terminal the caller is the person in front of it. */
+export function byYou(reason: string): string {
+  return reason.replace(/^(cancelled|cancel requested) by caller: /, '$1 by you: ')
 }
 
 export function plural(value: number, noun: string, nouns = `${noun}s`): string {

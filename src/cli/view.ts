@@ -13,7 +13,7 @@ import {
   worktreeOf,
 } from '../index.js'
 import { eventLine } from './event-lines.js'
-import { cost, duration, line, type Paint, paintFor, plural, printable } from './style.js'
+import { byYou, cost, duration, line, type Paint, paintFor, plural, printable } from './style.js'
 import { treeLines } from './tree/lines.js'
 import { LiveScreen, type Screen, type Size } from './tree/screen.js'
 import { onStage, type Stage, type TreeScreen } from './tree/stage.js'
@@ -176,7 +176,7 @@ export class RunView {
       duration(result.duration_ms),
     ]
     this.line(`${colour(bold(outcome))} ${dim(`· ${figures.join(' · ')} · retinue show ${result.run_id}`)}`)
-    if (result.reason) this.line(`  ${printable(result.reason)}`)
+    if (result.reason) this.line(`  ${printable(byYou(result.reason))}`)
     const [landed, then] = result.landing ? landingInWords(result.landing, result.run_id) : []
     if (landed !== undefined) this.line(`  ${line(landed)}`)
     else if (changedNothing(result)) this.line('  nothing was changed')

@@ -1,7 +1,7 @@
 /** Why something in the control plane was not done. */
 export type ControlRefusal = {
   ok: false
-  code: 'denied' | 'input' | 'not_found' | 'conflict' | 'corrupt'
+  code: 'denied' | 'input' | 'not_found' | 'conflict' | 'corrupt' | 'store'
   message: string
 }
 

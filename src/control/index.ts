@@ -1,5 +1,5 @@
 /** What people and projects decide beforehand: configuration, profiles, agents, pins, and the commands that change them. */
-export { discoverAgentFiles } from './agent-files/discover.js'
+export { discoverAgentFiles, type KnownAgentFiles } from './agent-files/discover.js'
 export type { FieldReport } from './agent-files/draft.js'
 export {
   type ImportedAgent,
@@ -22,9 +22,9 @@ export {
   type Parsed,
   wordsOf,
 } from './commands/command.js'
-export { type Caller, type ControlCall, executed } from './commands/executed.js'
+export { type Caller, type ControlCall, type ControlWork, executed } from './commands/executed.js'
 export { helpCommand } from './commands/help.js'
-export { isCommandLine } from './commands/line.js'
+export { findCommand, isCommandLine } from './commands/line.js'
 export { type CommandResult, runCommand } from './commands/run.js'
 export { type AgentsView, type ProfileView, showAgent, viewAgents } from './commands/views.js'
 export { configHome, type SandboxSetting } from './config/defaults.js'
@@ -45,16 +45,19 @@ export type { ControlDone, ControlRefusal } from './done.js'
 export { pinPlace, pinProfile, unpinProfile } from './pins/edit.js'
 export { type EffectivePin, effectivePin, type PinView, workspaceId } from './pins/stored.js'
 export type { ControlPlace } from './place.js'
-export { plainText } from './plain.js'
+export { plainText, quoted } from './plain.js'
 export { LEAST, leastToPin } from './principals/gate.js'
 export { localPrincipalId, type Principals, principalOf } from './principals/principal.js'
 export {
   type Catalog,
+  type CatalogDigests,
   type CatalogEntry,
+  catalogDigests,
   createCatalog,
   NO_CATALOG,
   type ResolvedProfile,
   resolveProfile,
+  sameAsBefore,
 } from './profiles/catalog.js'
 export { type MoreProfileFaults, putProfile, removeProfile } from './profiles/edit.js'
 export type { FoundProfile, ProfileSource } from './profiles/found.js'

@@ -16,4 +16,5 @@ export type ControlPlace = {
   session: (session_id: string) => Promise<{ owner: string | null } | null>
   redactor: Pick<Redactor, 'redact' | 'redactAll' | 'findIn'>
   now: () => number
+  new_id: () => string
 }

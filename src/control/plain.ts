@@ -1,9 +1,17 @@
+/** Signs that nobody sees by themselves and that make one picture of several, or join letters of some scripts. */
+const IN_PICTURES = /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}#*0-9])\u{fe0f}/u
+const BETWEEN_PICTURES =
+  /(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}]\u{fe0f}?)\u{200d}(?=\p{Extended_Pictographic})/u
+const BETWEEN_LETTERS = /(?<=[\p{L}\p{M}])(?<!\p{Script=Latin})[\u{200c}\u{200d}](?=[\p{L}\p{M}])/u
+const SEEN = [IN_PICTURES, BETWEEN_PICTURES, BETWEEN_LETTERS].map(({ source }) => `(?!${source})`).join('')
+
 /**
  * What nobody sees, and what turns a line into another one: control characters, marks that change the direction of
  * writing, invisible letters, half characters. In a terminal they are commands, in a prompt they are hidden words.
  */
-const UNSEEN =
-  /[\p{Cc}\p{Cs}\u{200b}\u{200e}\u{200f}\u{2028}-\u{202e}\u{2060}-\u{206f}\u{feff}\u{fff9}-\u{fffb}\u{e0000}-\u{e007f}]/u
+const HIDDEN = /[\p{Cc}\p{Cs}\p{Default_Ignorable_Code_Point}\u{2028}\u{2029}\u{fff9}-\u{fffb}]/u.source
+// What is in front is looked at only where such a character is.
+const UNSEEN = new RegExp(`(?=${HIDDEN})${SEEN}${HIDDEN}`, 'u')
 
 const ALL_UNSEEN = new RegExp(UNSEEN.source, 'gu')
 

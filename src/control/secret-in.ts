@@ -4,7 +4,8 @@ import type { ControlPlace } from './place.js'
 /** Why something cannot be stored, or null: models read what is in the registry and in profiles. */
 export function secretIn({ redactor }: Pick<ControlPlace, 'redactor'>, value: unknown): ControlRefusal | null {
   const text = typeof value === 'string' ? value : asJson(value)
-  if (text === null) return refused('input', 'This cannot be written as JSON: it has a part that contains itself.')
+  if (text === null)
+    return refused('input', 'This cannot be written as JSON: it contains itself, or is nested too deeply.')
   const [name] = redactor.findIn(text)
   return name === undefined
     ? null

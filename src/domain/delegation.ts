@@ -1,3 +1,4 @@
+import type { Authority } from './authority.js'
 import type { Budget } from './budget.js'
 import type { Check } from './contract.js'
 import type { Mode } from './modes.js'
@@ -35,6 +36,8 @@ export type DelegationRequest = {
   budget?: Partial<Budget>
   max_retries?: number
   cache?: boolean
+  /** Of whoever it stands in for: it can do no more. Nothing that a model or a program asks for. */
+  at_most?: Authority
 }
 
 /** How a run delegates, unless its profiles say otherwise. */

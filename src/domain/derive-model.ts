@@ -40,8 +40,17 @@ export function chooseChildModel(
   if (request.model !== undefined) refused.push({ asked: request.model, reason: reason as string })
   // Another one of those that its profile is for.
   if (own !== null && own !== given) refused.push({ asked: own, reason: limitsOf(models) })
-  const adjustments = refused.map((one) => ({ field: 'model', asked: one.asked, given, reason: one.reason }))
+  const clamps = refused.map((one) => ({ field: 'model', asked: one.asked, given, reason: one.reason }))
+  const adjustments = [...clamps, ...unmetModel(profile, given)]
   return { ok: true, ...split(given), source: usual.source, adjustments }
+}
+
+/** Another tool's word for a model is a wish all the same: whoever looks must see that it got something else. */
+export function unmetModel(profile: NamedProfile | null, given: string): Adjustment[] {
+  const asked = profile?.unmet_model
+  if (asked === undefined) return []
+  const reason = `${asked} is no model here: make a pool of that name for the profile ${profile?.name}`
+  return [{ field: 'model', asked, given, reason }]
 }
 
 /** What a sub-agent has that nobody asks another model for; null where there is none that everybody allows. */
@@ -117,7 +126,9 @@ export function chooseRootModel(
   const wish: NamedModel | undefined = asked === undefined ? usual : { name: asked, source: 'request' }
   const whyNot = (model: NamedModel) => outsidePolicy(canonicalModel(model.name), profile)
   const reason = wish ? whyNot(wish) : null
-  if (wish && reason === null) return { ok: true, ...wish, adjustments: [] }
+  if (wish && reason === null) {
+    return { ok: true, ...wish, adjustments: asked === undefined ? unmetModel(profile, wish.name) : [] }
+  }
   if (policy === null) return { ok: true, name: null }
   const listed: NamedModel = { name: policy[0] as string, source: 'profile' }
   const choice = usual && whyNot(usual) === null ? usual : listed

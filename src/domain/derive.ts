@@ -1,4 +1,4 @@
-import { depthExceeded, modeUnasked } from './authority.js'
+import { depthExceeded, intersect, modeUnasked } from './authority.js'
 import { MIN_WALL_MS } from './budget.js'
 import { type Adjustment, type Contract, contractSchema } from './contract.js'
 import type { DelegationRequest, DelegationSettings } from './delegation.js'
@@ -81,7 +81,8 @@ export function deriveContract(derivation: Derivation): Derived {
   const settled = { mode, can_ask_person, can_spawn_children, max_delegation_depth }
   const { authority: narrowed, adjustments: authorityAdjustments } = narrowAuthority(narrowing, settled)
   // No part of what narrows: it says what its parent's own mode answers for.
-  const authority = { ...narrowed, unasked: modeUnasked(above.permissions) }
+  const within = request.at_most ? intersect(narrowed, request.at_most) : narrowed
+  const authority = { ...within, unasked: modeUnasked(above.permissions) }
   const owns = request.owns ?? profile?.profile.write_paths ?? above.workspace.owns
   const place = childIsolation(derivation, mayWrite({ permissions: authority, workspace: { owns } }))
   const timeout = attemptTimeout(profile, budget.wall_ms)

@@ -85,6 +85,8 @@ export const DEFINITIONS = [
       ),
       /** What there is less of than somebody asked for, or might expect. */
       notes: z.array(z.string()),
+      /** Which profiles and agents there were, as a stored blob of names and digests. */
+      catalog_digest: digest.optional(),
       /** What a person said to which the result of this program's one task is the answer. */
       said: z.string().optional(),
     }),

@@ -6,8 +6,8 @@ export const PIN_SCOPES = ['session', 'user', 'workspace', 'global'] as const
 export const pinScopeSchema = z.enum(PIN_SCOPES)
 export type PinScope = z.infer<typeof pinScopeSchema>
 
-/** The value of a pin's record. */
-export const pinSchema = z.strictObject({ profileId: z.string() })
+/** The value of a pin's record. `agentId`: the handle that was pinned; then what the registry says of it holds. */
+export const pinSchema = z.strictObject({ profileId: z.string(), agentId: z.string().optional() })
 export type Pin = z.infer<typeof pinSchema>
 
 /** Whose pins could hold. */

@@ -9,8 +9,11 @@ export interface Host {
   readonly home: string
   /** The name of the person whose process this is. */
   readonly user: string
-  /** Opens a folder as a workspace. `known_as`: another absolute path by which agents name the same files. */
-  workspace(root: string, options?: { known_as?: string }): Promise<Workspace>
+  /**
+   * Opens a folder as a workspace. `known_as`: another absolute path by which agents name the same files. `to_read`: agents
+   * do not work in it, so that programs in it may be used.
+   */
+  workspace(root: string, options?: { known_as?: string; to_read?: true }): Promise<Workspace>
   git: Git
   /** The trees of files that runs in a folder work in, apart from what the person has there. */
   trees(folder: string): Promise<TreeResult<{ trees: Trees }>>

@@ -35,6 +35,7 @@ export function createHost(): Host {
     http: createHttp(),
     workspace: async (root, options) => {
       const workspace = await openWorkspace(root, hold, locks, options)
+      if (options?.to_read) return workspace
       programs.avoid(workspace.root)
       sweepNames(workspace.root)
       return workspace

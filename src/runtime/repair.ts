@@ -19,17 +19,15 @@ export function repairRequest(child: Child, { paths }: Conflict): DelegationRequ
   }
 }
 
-/** It can do no more than the one that it repairs. */
-function sameAs({ agent, permissions, workspace, model, step }: Contract): Partial<DelegationRequest> {
+/** It can do and spend no more than the one that it repairs. */
+function sameAs({ agent, permissions, workspace, model, step, execution }: Contract): Partial<DelegationRequest> {
   const profile = agent.handle ?? agent.profile_id
   return {
     ...(profile === null ? {} : { profile }),
-    skills: permissions.allowed_skills,
-    mcp_servers: permissions.allowed_mcp_servers,
-    tools: permissions.allowed_tools,
-    mode: permissions.mode,
+    at_most: permissions,
     owns: workspace.owns,
     model: `${model.provider}/${model.model}`,
+    budget: execution.budget,
     success_criteria: step.success_criteria,
   }
 }

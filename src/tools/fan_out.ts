@@ -24,7 +24,10 @@ export const fanOut = defineTool({
     tasks: z.array(z.looseObject({ task: z.string() })),
     max_concurrent: z.int().min(1),
   }),
-  plan: async ({ tasks }, context) => delegationPlan(context, { summary: `${tasks.length} tasks for sub-agents` }),
+  plan: async ({ tasks }, context) =>
+    delegationPlan(context, {
+      summary: tasks.length === 1 ? 'a task for a sub-agent' : `${tasks.length} tasks for sub-agents`,
+    }),
   async execute({ tasks, max_concurrent }, context) {
     const delegator = delegatorOf(context)
     const spawn = inOrder((index) => delegator.spawn(context.call_id, index, tasks[index] as DelegationRequest), {

@@ -349,10 +349,10 @@ async function admit(pipeline: Pipeline, call: Ready): Promise<Ready | Refused> 
     const answer = await ask(pipeline, call)
     if (!answer && pipeline.context.signal.aborted) return refused('denied', NOT_STARTED)
     if (!answer) {
-      return refused(
-        'denied',
-        `Not allowed: ${call.verdict.reason}, and there is nobody to ask. Find another way, or finish.`,
-      )
+      const nobody = `Not allowed: ${call.verdict.reason}, and there is nobody to ask.`
+      // Whoever reads this may sit in front of the run, and wonder.
+      const how = pipeline.depth > 0 ? ' Sub-agents ask a person where delegation.ask_person is on.' : ''
+      return refused('denied', `${nobody}${how} Find another way, or finish.`)
     }
     // Anything but a clear yes is a no, whatever the person's code gives back.
     if (answer.answer !== 'allow') {

@@ -1,7 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openRetinue, type Retinue, RetinueError } from '../../src/index.js'
+import { commandsIn, openRetinue, type Retinue, RetinueError } from '../../src/index.js'
 import { makeProject } from '../support/project.js'
 
 const CANARY = 'canary-that-nobody-may-see'
@@ -35,8 +36,25 @@ const entry = (change: object = {}) => ({ agentId: '@one', profileId: 'reviewer'
 async function untouched(retinue: Retinue): Promise<void> {
   expect(await retinue.store.records('policy')).toEqual([])
   expect(await retinue.store.records('profile')).toEqual([])
-  expect((await retinue.store.readControl()).map(({ data }) => data.outcome)).not.toContain('success')
+  const outcomes = commandsIn(await retinue.store.readControl()).map(({ outcome }) => outcome)
+  for (const outcome of outcomes) expect(['denied', 'failure']).toContain(outcome)
 }
+
+it.each(['listed', '*'])('nobody acts as the person at this machine by their name: %s', async (how) => {
+  const { username } = userInfo()
+  const home = makeProject({
+    '.config/retinue/config.yaml': `principals: { ${how === '*' ? '"*"' : JSON.stringify(username)}: operator }\n`,
+  })
+  const retinue = await openRetinue({ cwd: makeProject({}), env: { HOME: home, PATH: process.env.PATH } })
+  onTestFinished(() => retinue.close())
+  const local = retinue.control().principal.id
+  const { session_id } = await retinue.sessions.create(local)
+  expect(await refusal(async () => retinue.control(local).pin('reviewer', 'user'))).toBe('denied')
+  expect(await refusal(async () => retinue.control(local).pin('reviewer', 'session', { session_id }))).toBe('denied')
+  expect(await refusal(() => retinue.run({ task: 'x', principal: local }).result())).toBe('denied')
+  await untouched(retinue)
+  await retinue.control().pin('reviewer', 'user')
+})
 
 describe('the control plane refuses', () => {
   it.each<[string, string, (retinue: Retinue) => Promise<unknown>]>([

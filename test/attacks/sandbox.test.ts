@@ -19,6 +19,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, expect, it } from 'vitest'
 import { type CommandResult, createHost, type Fence } from '../../src/host/index.js'
 import { git, put } from '../host/helpers.js'
+import { sampled } from '../support/sampled.js'
 import { describeSandboxed } from '../support/sandbox.js'
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url))
@@ -553,7 +554,11 @@ describeSandboxed('what a command can do', () => {
     console.log(`sandbox: ${counts.stopped}/${counts.all} stopped, ${counts.worked}/${counts.all} twins worked`)
   })
 
-  it.each(ATTACKS.filter(({ needs }) => needs !== false))('without a fence and not with one: $name', async (attack) => {
+  const attacks = sampled(
+    ATTACKS.filter(({ needs }) => needs !== false),
+    3,
+  )
+  it.each(attacks)('without a fence and not with one: $name', async (attack) => {
     counts.all++
     const attempt = async (fence?: Partial<Fence>) => {
       const lab = await openLab()

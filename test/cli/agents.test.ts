@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { openSqliteStore } from '../../src/store/index.js'
 import { lines, retinue } from '../support/cli.js'
 import { makeProject } from '../support/project.js'
 
@@ -88,7 +89,7 @@ describe('retinue agents', () => {
     writeFileSync(join(cwd, 'registry.json'), '{"version": 1,')
     expect(await agents(cwd, 'registry', '--set', 'registry.json')).toMatchObject({
       code: 42,
-      stderr: expect.stringContaining('registry.json is no JSON'),
+      stderr: expect.stringContaining('registry.json: line 1, column 15: this is no JSON'),
     })
     registry.agents[1].profileId = 'wirter'
     const wrong = await retinue(['agents', 'registry', '--set', '-'], { ...at(cwd), input: JSON.stringify(registry) })
@@ -156,17 +157,41 @@ describe('retinue agents', () => {
     expect((await agents(cwd, 'pin', '@writer', '--global', '--as', 'vera')).code).toBe(1)
     expect((await agents(cwd, 'pin', '@writer', '--user', '--as', 'vera')).code).toBe(0)
     expect((await agents(cwd, 'list', '--as', 'nobody')).code).toBe(1)
+    expect(await agents(cwd, 'pin', 'writer', '--session', 'nope')).toMatchObject({
+      ...{ code: 42, stderr: expect.stringContaining('There is no session nope') },
+    })
     const { stdout } = await retinue(['audit', '--json'], at(cwd))
-    const log = lines(stdout) as { data: Record<string, string> }[]
-    expect(log.map(({ data }) => `${data.principal} ${data.command} ${data.outcome}`)).toEqual([
+    const log = lines(stdout) as { type: string; data: Record<string, string> }[]
+    const results = log.filter(({ type }) => type === 'control.command_executed')
+    expect(results.map(({ data }) => `${data.principal} ${data.command} ${data.outcome}`)).toEqual([
       'vera agents register denied',
       'otto agents register success',
       'vera agents pin denied',
       'vera agents pin success',
+      expect.stringMatching(/ agents pin failure$/),
     ])
     const last = await retinue(['audit', '--last', '2'], at(cwd))
     expect(last.stdout.split('\n')).toHaveLength(3)
-    expect(last.stdout).toMatch(/success .*vera \(viewer\) +agents pin @writer --user/)
+    expect(last.stdout).toMatch(/failure .*\(admin\) +agents pin writer --session +There is no session nope/)
+  })
+
+  it('shows what was begun and has no result as interrupted', async () => {
+    const cwd = project()
+    expect((await agents(cwd, ...WRITER)).code).toBe(0)
+    const opened = await openSqliteStore({ file: join(cwd, '.retinue', 'retinue.db'), clock: { now: Date.now } })
+    if (!opened.ok) throw new Error(opened.message)
+    const { store } = opened
+    const by = { principal: 'otto', role: 'operator', session_id: null } as const
+    const data = { request_id: 'q1', command: 'agents unregister', arguments: '@writer', ...by }
+    await store.appendControl([{ type: 'control.command_requested', version: 1, at: Date.now(), data }])
+    await store.close()
+    const { stdout } = await retinue(['audit', '--last', '2'], at(cwd))
+    const [first, second, ...more] = stdout.trimEnd().split('\n')
+    expect(first).toMatch(/ success .*agents register @writer/)
+    expect(second).toMatch(/ interrupted .*otto \(operator\) +agents unregister @writer +There is no result/)
+    expect(more).toEqual([])
+    const json = lines((await retinue(['audit', '--json', '--last', '4'], at(cwd))).stdout) as { type: string }[]
+    expect(json.map(({ type }) => type.slice(16))).toEqual(['requested', 'executed', 'requested', 'executed'])
   })
 })
 

@@ -6,10 +6,11 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('lets a question wait until nobody has typed for a moment, or is not asked any more', async () => {
+it('lets a question wait until the input is empty and nobody has typed for a moment, or it is not asked any more', async () => {
   vi.useFakeTimers()
   const keyboard = new EventEmitter()
-  const quiet = createQuiet(keyboard)
+  let draft = ''
+  const quiet = createQuiet(keyboard, { drafting: () => draft !== '' })
   const never = new AbortController()
   let asked = 0
   const ask = () => quiet(never.signal).then(() => asked++)
@@ -23,9 +24,21 @@ it('lets a question wait until nobody has typed for a moment, or is not asked an
   expect(asked).toBe(1)
   await vi.advanceTimersByTimeAsync(300)
   expect(asked).toBe(2)
+  // A draft is waited for, however long nobody touches it.
+  draft = 'half a sentence'
+  keyboard.emit('data', 'x')
+  void ask()
+  await vi.advanceTimersByTimeAsync(600_000)
+  expect(asked).toBe(2)
+  draft = ''
+  keyboard.emit('data', 'y')
+  await vi.advanceTimersByTimeAsync(600)
+  expect(asked).toBe(2)
+  await vi.advanceTimersByTimeAsync(200)
+  expect(asked).toBe(3)
   keyboard.emit('data', 'c')
   void ask()
   never.abort()
   await vi.advanceTimersByTimeAsync(0)
-  expect(asked).toBe(3)
+  expect(asked).toBe(4)
 })

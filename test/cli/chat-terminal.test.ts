@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { lines, retinue } from '../support/cli.js'
 import { makeProject } from '../support/project.js'
-import { CTRL_C, ENTER, openTerminal } from '../support/terminal.js'
+import { CTRL_C, ENTER, openTerminal, YES } from '../support/terminal.js'
 
 const ESC = '\u001b'
 const TAB = '\t'
@@ -69,11 +69,11 @@ describe('a chat at a terminal', () => {
       'Hello from the root.',
       'completed · 1 turn · 0 tool calls …',
       '> /mode',
-      'Mode: as configured. There are plan, normal, auto, dangerous.',
+      'Mode: normal. There are plan, normal, auto, dangerous.',
       rule,
       '>',
       rule,
-      expect.stringMatching(/^scripted\/s\.yaml +\S/),
+      expect.stringMatching(/^scripted\/s\.yaml · normal mode +\S/),
     ])
     terminal.type('\u0004')
     expect(await terminal.ended).toBe(0)
@@ -97,8 +97,13 @@ describe('a chat at a terminal', () => {
     const request = events.find(({ type }) => type === 'agent.started')?.data
     expect(request).toMatchObject({ task: 'And now?', calls_before: expect.any(Number) })
     expect(JSON.stringify(events)).not.toContain('/mode')
-    const log = lines((await retinue(['audit', '--json'], { cwd })).stdout) as { data: { command: string } }[]
-    expect(log.map(({ data }) => data.command)).toEqual(['mode', 'exit'])
+    const log = lines((await retinue(['audit', '--json'], { cwd })).stdout) as {
+      type: string
+      data: { command: string }
+    }[]
+    expect(log.map(({ type, data }) => `${type.slice(16)} ${data.command}`)).toEqual([
+      ...['executed mode', 'executed exit'],
+    ])
   }, 120_000)
 
   it('completes commands and handles, and shows the tree of the agent that a message is for', async () => {
@@ -198,18 +203,16 @@ describe('a chat at a terminal', () => {
     await terminal.shows('/help shows the commands')
     terminal.type(`/spawn Write a note${ENTER}`)
     await terminal.shows('t1 write_file: create note.txt')
-    await terminal.shows('No, and say why')
-    terminal.type(ENTER)
+    await terminal.asks()
+    terminal.type(YES)
     await terminal.shows('✓ t1 completed: Noted.')
     expect(readFileSync(join(cwd, 'note.txt'), 'utf8')).toBe('hello\n')
     terminal.type(`Write a note${ENTER}`)
-    await terminal.until(
-      () =>
-        (terminal.screen().match(/No, and say why/g) ?? []).length > 0 && /◆ {2}write_file: /.test(terminal.screen()),
-      () => 'the second question',
-    )
-    terminal.type(CTRL_C)
-    await terminal.shows('cancelled ·')
+    await terminal.shows('? write_file: ')
+    await terminal.asks()
+    terminal.type(ESC)
+    await terminal.shows('  → No')
+    await terminal.shows('completed · 2 turns')
     terminal.type('\u0004')
     expect(await terminal.ended).toBe(0)
     expect(existsSync(join(cwd, 'note.txt'))).toBe(true)

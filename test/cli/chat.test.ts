@@ -38,9 +38,9 @@ async function say(cwd: string, input: string[], ...args: string[]): Promise<Sai
 }
 
 const audit = async (cwd: string) =>
-  (lines((await retinue(['audit', '--json'], at(cwd))).stdout) as { data: Record<string, string> }[]).map(
-    ({ data }) => data,
-  )
+  (lines((await retinue(['audit', '--json'], at(cwd))).stdout) as { type: string; data: Record<string, string> }[])
+    .filter(({ type }) => type === 'control.command_executed')
+    .map(({ data }) => data)
 const runs = async (cwd: string) =>
   lines((await retinue(['runs', '--json'], at(cwd))).stdout) as Record<string, string>[]
 
@@ -57,12 +57,12 @@ describe('what is said in a chat', () => {
   ])('%j is a command: %s', (line, is) => expect(isCommandLine(line)).toBe(is))
 
   it.each([
-    ['@writer make it shorter', { handle: '@writer', text: 'make it shorter' }],
-    ['  @writer\nmake it\nshorter', { handle: '@writer', text: 'make it\nshorter' }],
-    ['@writer', { handle: '@writer', text: '' }],
+    ['@writer make it shorter', { handle: '@writer', word: '@writer', text: 'make it shorter' }],
+    ['  @writer\nmake it\nshorter', { handle: '@writer', word: '@writer', text: 'make it\nshorter' }],
+    ['@writer', { handle: '@writer', word: '@writer', text: '' }],
     ['ask @writer', null],
     ['@src/a.ts what is that', null],
-    ['@Writer x', null],
+    ['@Writer x', { handle: '@writer', word: '@Writer', text: 'x' }],
     ['@a x', null],
   ])('%j is for %j', (message, to) => expect(addressed(message)).toEqual(to))
 })
@@ -70,7 +70,7 @@ describe('what is said in a chat', () => {
 it('completes every command that /help lists, and no others', async () => {
   const retinue = await createRetinue({ cwd: project(), env: {} })
   onTestFinished(() => retinue.close())
-  const room = { retinue, tasks: { ids: ['t1'] } } as unknown as Room
+  const room = { retinue, control: retinue.control(), tasks: { ids: ['t1'] } } as unknown as Room
   const commands = chatCommands(room, new AbortController().signal)
   const complete = createChatCompleter(room, commands)
   const choices = async (text: string) =>
@@ -97,7 +97,7 @@ describe('retinue chat without a terminal', () => {
     expect(stdout).toBe(
       [
         ...['An answer.', '@writer is registered for the profile executor.', 'Words of the sub-agent.'],
-        ...['Mode: as configured. There are plan, normal, auto, dangerous.', 'An answer.', ''],
+        ...['Mode: normal. There are plan, normal, auto, dangerous.', 'An answer.', ''],
       ].join('\n'),
     )
     expect(code).toBe(0)
@@ -121,7 +121,7 @@ describe('retinue chat without a terminal', () => {
       '/agents register @writer | executor | Writes.',
       '/spawn Look around',
       '/spawn @writer Look there',
-      '/await',
+      '/await t1 t2',
       '/tasks',
       '/cost',
     ])
@@ -163,12 +163,18 @@ describe('retinue chat without a terminal', () => {
       ['/tasks now', 'It takes nothing after its name.\nUsage:   /tasks\nExample: /tasks'],
       ['/mode a b', 'b is one too many.\nUsage:   /mode [plan|normal|auto|dangerous]\nExample: /mode auto'],
       ['/mode autp', 'There is no mode "autp" (did you mean auto?). There are plan, normal, auto, dangerous.'],
-      ['/stop t7', 'There is no task "t7" in this session. There is: nothing was begun in the background (/spawn)'],
-      ['/await t7', 'There is no task "t7" in this session. There is: nothing was begun in the background (/spawn)'],
+      ['/stop t7', 'There is no task "t7" in this session. Nothing was begun in the background: /spawn [@handle] task'],
+      [
+        '/await t7',
+        'There is no task "t7" in this session. Nothing was begun in the background: /spawn [@handle] task',
+      ],
       ['/resume nowhere', 'There is no run "nowhere" in this store'],
       ['/show nowhere', 'There is no run "nowhere" in this store'],
       ['/spwan x', 'There is no command "/spwan": did you mean /spawn? See /help.'],
-      ['@nobody x', 'There is no agent @nobody. There are @executor, @planner, @researcher, @reviewer, @tester.'],
+      [
+        '@nobody x',
+        'There is no agent @nobody. Nothing was sent. There are @executor, @planner, @researcher, @reviewer, @tester.',
+      ],
     ]
     const cwd = project()
     const { code, stdout } = await say(
@@ -185,15 +191,19 @@ describe('retinue chat without a terminal', () => {
     const first = await say(cwd, ['/model scripted/other.yaml', '/mode auto', 'Good morning', '/model nope'])
     expect(first.blocks).toEqual([
       'From now on in this session: scripted/other.yaml',
-      'From now on in this session: auto mode',
+      'From now on in this session: auto mode, until you leave: normal mode is what is configured',
       'From another.',
       expect.stringContaining('✗ "nope" is not a model name'),
     ])
     const again = await say(cwd, ['/model', '/mode'], '--continue')
     expect(again.stdout).toContain('Model: scripted/other.yaml.')
-    expect(again.stdout).toContain('Mode: auto.')
+    // What was wider than what is configured is not so for ever; what is narrower stays.
+    expect(again.stdout).toContain('Mode: normal.')
+    await say(cwd, ['/mode plan'], '--continue')
+    expect((await say(cwd, ['/mode'], '--continue')).stdout).toContain('Mode: plan.')
+    expect((await say(cwd, ['/clear', '/mode'], '--continue')).stdout).toContain('Mode: normal.')
     const fresh = await say(cwd, ['/mode'])
-    expect(fresh.stdout).toContain('Mode: as configured.')
+    expect(fresh.stdout).toContain('Mode: normal.')
   })
 
   it('begins a new session with /clear, and says how to get back', async () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { lines, retinue } from '../support/cli.js'
 import { makeProject } from '../support/project.js'
-import { CTRL_C, DOWN, ENTER, openTerminal } from '../support/terminal.js'
+import { CTRL_C, DOWN, ENTER, openTerminal, YES } from '../support/terminal.js'
 
 const SCRIPT = `agents:
   root:
@@ -29,21 +29,21 @@ describe('at a terminal', () => {
     const cwd = makeProject({ 's.yaml': SCRIPT })
     const terminal = start(cwd)
     await terminal.shows('I write it down.')
-    await terminal.shows('No, and say why')
+    await terminal.asks()
     expect(terminal.screen()).toContain('write_file: ')
     expect(terminal.screen()).toContain('│ hello')
     expect(existsSync(join(cwd, 'note.txt'))).toBe(false)
-    terminal.type(ENTER)
+    terminal.type(YES)
     await terminal.shows('run_command: run echo one two')
     expect(readFileSync(join(cwd, 'note.txt'), 'utf8')).toBe('hello\n')
     // The second answer: yes, and every `echo one …` for the rest of the run.
     await terminal.shows('every `echo one *`')
-    await terminal.shows('No, and say why')
-    terminal.type(DOWN + ENTER)
+    await terminal.asks()
+    terminal.type(DOWN + DOWN + DOWN + ENTER)
     await terminal.shows('completed')
     expect(await terminal.ended).toBe(0)
     const screen = terminal.screen()
-    expect(screen.match(/Yes, this once/g)?.length ?? 0).toBeLessThanOrEqual(2)
+    expect(screen.match(/→ Yes, this once/g)).toHaveLength(1)
     expect(screen).toContain('All written.')
     expect(screen).toMatch(/completed · 4 turns · 3 tool calls · .* · retinue show \w+/)
   })
@@ -51,10 +51,11 @@ describe('at a terminal', () => {
   it('takes a no with a reason, and the agent hears it', async () => {
     const cwd = makeProject({ 's.yaml': SCRIPT })
     const terminal = start(cwd)
-    await terminal.shows('No, and say why')
-    terminal.type(DOWN + DOWN + DOWN + ENTER)
+    await terminal.asks()
+    terminal.type(DOWN + ENTER)
     await terminal.shows('Why not, or what instead?')
     terminal.type(`not today${ENTER}`)
+    await terminal.shows('  → No: not today')
     await terminal.shows('Then I leave it.')
     expect(await terminal.ended).toBe(0)
     expect(existsSync(join(cwd, 'note.txt'))).toBe(false)
@@ -123,10 +124,10 @@ describe('a run with sub-agents at a terminal', () => {
   it('shows them as a tree, which makes room for a question and stays at the end', async () => {
     const cwd = makeProject({ 's.yaml': DELEGATING.replace('delay_ms: 500', 'delay_ms: 6000') })
     const terminal = start(cwd)
-    await terminal.shows('No, and say why')
+    await terminal.asks()
     expect(treeOf(terminal.visible())).toEqual([])
     expect(terminal.screen()).toContain('↳ a3 Look at the chimney (scripted/s.yaml)')
-    terminal.type(ENTER)
+    terminal.type(YES)
     await terminal.shows('waits for a1, a2 and a3')
     const tree = treeOf(terminal.visible())
     expect(tree).toHaveLength(5)
@@ -213,19 +214,16 @@ describe('sub-agents that may ask', () => {
   it('are heard one after the other', async () => {
     const cwd = makeProject({ 's.yaml': SCRIPT, '.none/retinue/config.yaml': 'delegation: { ask_person: true }\n' })
     const terminal = start(cwd)
-    await terminal.shows('No, and say why')
+    await terminal.asks()
     // The other has asked by now, or does so while this one is open: its question is not drawn into this one.
     const first = terminal.screen().includes('one.txt') ? 'one.txt' : 'two.txt'
     const second = first === 'one.txt' ? 'two.txt' : 'one.txt'
     expect(terminal.screen().match(/Yes, this once/g)).toHaveLength(1)
     expect(existsSync(join(cwd, first))).toBe(false)
-    terminal.type(ENTER)
+    terminal.type(YES)
     await terminal.shows(`write_file: create ${second}`)
-    await terminal.until(
-      () => terminal.screen().lastIndexOf('No, and say why') > terminal.screen().indexOf(`create ${second}`),
-      () => 'the second question',
-    )
-    terminal.type(ENTER)
+    await terminal.asks()
+    terminal.type(YES)
     expect(await terminal.ended).toBe(0)
     expect(readFileSync(join(cwd, 'one.txt'), 'utf8') + readFileSync(join(cwd, 'two.txt'), 'utf8')).toBe('onetwo')
     expect(terminal.screen()).toMatch(/^2 sub-agents: 2 done/m)

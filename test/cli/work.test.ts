@@ -180,7 +180,7 @@ describe('the end of a run on a terminal', () => {
     }
     const view = new RunView(out as never, {}, { past: true })
     for (const event of before) view.event(event)
-    view.ending({ ...resultOf({ landing, ...some }), run_id: 'r', session_id: 's' })
+    view.ending({ ...resultOf({ landing, ...some }), run_id: 'r', session_id: 's', adjustments: [] })
     return written.split('\n').slice(1, -1)
   }
 

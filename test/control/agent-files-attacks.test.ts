@@ -58,6 +58,11 @@ describe('an agent file of a stranger', () => {
       agent('description: "safe \\u202E tcartsba"'),
       expect.stringMatching(/:2: description has characters that cannot be seen/),
     ],
+    ...['\\U000E0100', '\\U000E01EF', '\\u061C', '\\u00AD', '\\u3164'].map((char): [string, string, unknown] => [
+      `the unseen ${char}`,
+      agent(`description: "safe${char}words"`),
+      expect.stringMatching(/:2: description has characters that cannot be seen/),
+    ]),
     ['a prototype', agent('__proto__: {tools: [x]}'), expect.stringMatching(/:2: unknown key "__proto__"/)],
   ])('with %s does no harm', async (_, content, expected) => {
     expect(await fault(content)).toEqual(expected)

@@ -161,6 +161,33 @@ describe('agents import', () => {
     expect(existsSync(join(top, 'elsewhere/agents'))).toBe(false)
   })
 
+  it('says of agents of the home folder that the project has them now, and of no others', async () => {
+    const files = {
+      'project/.claude/agents/a.md': agent('description: x'),
+      'home/.claude/agents/b.md': agent('description: x'),
+    }
+    const notes = async (options: Parameters<typeof importAgentFiles>[3]) =>
+      (await imported(files, { home: true, ...options })).report.agents.map(({ notes }) => notes)
+    const shared =
+      'it was in your home folder, and in the project git add takes it along: --to ~/.config/retinue/agents keeps it to yourself'
+    expect(await notes({})).toEqual([[], [shared]])
+    expect(await notes({ to: '~/.config/retinue/agents' })).toEqual([[], []])
+  })
+
+  it('offers no more than will be read', async () => {
+    const many = (at: string, from: number, to: number) =>
+      Array.from({ length: to - from }, (_, i) => [`project/${at}/a${from + i}.md`, agent('description: x')])
+    const files = Object.fromEntries([...many('.retinue/agents', 0, 300), ...many('.claude/agents', 300, 620)])
+    for (const dry_run of [true, false]) {
+      const { report } = await imported(files, { dry_run })
+      expect([report.ok, report.agents.filter(({ state }) => state === 'written').length]).toEqual([false, 200])
+      expect(report.agents.at(-1)).toMatchObject({
+        state: 'faulty',
+        message: '.retinue/agents has 500 agent files, and no more are read',
+      })
+    }
+  })
+
   it('makes files that are the same agents when they are read', async () => {
     const places = placesIn(folder())
     for (const from of ['claude', 'opencode', 'gemini']) {
@@ -223,6 +250,21 @@ describe('retinue agents import', () => {
         '',
       ].join('\n'),
     })
+  })
+
+  it('says of a dry run what would be, and not that it was', async () => {
+    const files = {
+      'project/.claude/agents/a.md': agent('description: x'),
+      'project/.claude/agents/b.md': agent('description: new'),
+      'project/.retinue/agents/b.md': agent('description: old'),
+    }
+    const { text } = await said(files, { dryRun: true, force: true })
+    expect(text.split('\n').filter((line) => !line.startsWith('  '))).toEqual([
+      '.claude/agents/a.md -> .retinue/agents/a.md  would be imported',
+      '.claude/agents/b.md -> .retinue/agents/b.md  would be imported, and replace what is there',
+      '2 agents would be imported; nothing was written',
+      '',
+    ])
   })
 
   it('says so where there is nothing, and gives it to programs as JSON', async () => {

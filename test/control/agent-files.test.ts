@@ -156,6 +156,21 @@ describe('agent files', () => {
     expect(home?.profile).toMatchObject({ budget: { turns: 50, tool_calls: 5, total_tokens: null }, max_retries: 3 })
   })
 
+  it('of a project fill no share of a window where the person has fixed how many tokens', async () => {
+    const files = {
+      'project/.claude/agents/a.md': agent('description: x\ncontext_share: 40'),
+      'home/.claude/agents/a.md': agent('description: x\ncontext_share: 40'),
+    }
+    const fixed = { budget: { context_tokens: 32_000 } }
+    const found = await discover(folder(), files, { surroundings: { fixed } })
+    expect(found.map(({ profile, fault }) => fault ?? profile?.context_share)).toEqual([
+      ".claude/agents/a.md:3: a project's file cannot fill 40 % of a model's window, where your file has 32000 context_tokens: write budget.context_tokens, or put the agent into your home folder",
+      40,
+    ])
+    const free = await discover(folder(), files)
+    expect(free.map(({ profile }) => profile?.context_share)).toEqual([40, 40])
+  })
+
   it('that a person has linked from elsewhere at home are read', async () => {
     const found = await discover(
       folder(),
@@ -194,6 +209,8 @@ async function read(header: string) {
   return profile
 }
 
+const READ_SPAWN = ['read_file', 'spawn_agent']
+
 describe('boundaries of other tools', () => {
   it.each<[string, unknown]>([
     ['tools: "*"', {}],
@@ -217,12 +234,58 @@ describe('boundaries of other tools', () => {
     ['disallowedTools: Agent', { can_spawn_children: false }],
     ['disallowedTools: Agent(x)', [expect.stringMatching(/^2: .*single agents cannot be refused here/)]],
     ['disallowedTools: Skill(x)', [expect.stringMatching(/^2: .*single skills cannot be refused here/)]],
-    ['disallowedTools: NotebookEdit', { deny: ['edit_file(**/*.ipynb)'] }],
+    ['disallowedTools: NotebookEdit', { deny: ['edit_file(**/*.ipynb)', 'write_file(**/*.ipynb)'] }],
+    ['disallowedTools: apply_patch', { deny: ['edit_file', 'write_file'] }],
+    ['disallowedTools: Edit', { deny: ['edit_file', 'write_file'] }],
+    ['disallowedTools: MultiEdit', { deny: ['edit_file', 'write_file'] }],
+    ['disallowedTools: edit_file', { deny: ['edit_file'] }],
+    ['ask: Edit', { ask: ['edit_file', 'write_file'] }],
+    ['tools: Edit', { tools: ['edit_file'] }],
     ['disallowedTools: mcp__github', { deny: ['mcp__github__*'] }],
     ['disallowedTools: "*"', { tools: [] }],
+    ...['* --force', 'git push*--force*', '*--no-verify*', '*--force*', '*/etc/*', 'git:* push', '* *'].flatMap(
+      (pattern): [string, unknown][] => {
+        const not = [expect.stringMatching(/^2: .*: a \* stands for any text here only at the very end/)]
+        return [
+          [`disallowedTools: ["Bash(${pattern})"]`, not],
+          [`ask: ["Bash(${pattern})"]`, not],
+          [`permission: {bash: {"${pattern}": deny}}`, not],
+        ]
+      },
+    ),
+    ['tools: ["Bash(git push*--dry-run*)"]', { tools: ['run_command(git push*--dry-run* *)'] }],
+    ['disallowedTools: ["Bash(psql -c \\"DROP*)"]', [expect.stringMatching(/^2: .* word by word, without quotes/)]],
+    ['disallowedTools: Bash(git push*)', { deny: ['run_command(git push* *)'] }],
+    ['disallowedTools: ["Read([.]env)"]', [expect.stringMatching(/^2: "Read\(\[\.\]env\)": a \[ stands for itself/)]],
+    ['tools: ["Read(src/[ab]/**)"]', [expect.stringMatching(/^2: .* a \[ stands for itself/)]],
     [
-      'disallowedTools: Bash(* --force)',
-      [expect.stringMatching(/^2: .*a \* before the last word stands for one word/)],
+      'permission: {edit: {"src/[a-c]*": deny}}',
+      [expect.stringMatching(/^2: "src\/\[a-c\]\*": a \[ stands for itself/)],
+    ],
+    ['permission: {read: {"*": deny, "src/[a-c]*": allow}}', [expect.stringMatching(/^2: .* a \[ stands for itself/)]],
+    ['disallowedTools: ["Read(*.{pem,key})"]', { deny: ['read_file(**/*.{pem,key})'] }],
+    ['tools: ["Read(*.{md,txt})"]', ['2: "Read(*.{md,txt})": write one pattern for each choice in the braces']],
+    ['tools: ["Edit(src/**.ts)"]', { tools: ['edit_file(src/*.ts)'] }],
+    ['permission: {read: {"a?b": deny}}', { deny: ['read_file(a**b)'] }],
+    ['disallowedTools: WebFetch(domain:Evil.com)', { deny: ['web_fetch(evil.com/**)', 'web_fetch(evil.com:*/**)'] }],
+    ['tools: WebFetch(domain:Docs.example.org)', { tools: ['web_fetch(docs.example.org/**)'] }],
+    [
+      'disallowedTools: WebFetch(domain:bücher.example)',
+      { deny: ['web_fetch(xn--bcher-kva.example/**)', 'web_fetch(xn--bcher-kva.example:*/**)'] },
+    ],
+    [
+      'permission: {webfetch: {"https://evil.com/*?q=*": deny}}',
+      [expect.stringMatching(/^2: .* without what follows a \?/)],
+    ],
+    ['disallowedTools: ["WebFetch(domain:)"]', [expect.stringMatching(/^2: .* names no host/)]],
+    ['disallowedTools: ["WebFetch(domain:evil.com/x)"]', [expect.stringMatching(/^2: .* names no host/)]],
+    [
+      'permission: {webfetch: {"https://Evil.com/*": deny}}',
+      { deny: ['web_fetch(evil.com/**)', 'web_fetch(evil.com:*/**)'] },
+    ],
+    [
+      'disallowedTools: ["WebFetch(https://evil.com/*?q=*)"]',
+      [expect.stringMatching(/^2: .* without what follows a \?/)],
     ],
     ['deny: ["run_command(rm *)"]', { deny: ['run_command(rm *)'] }],
     ['permission: deny', { tools: [] }],
@@ -314,6 +377,21 @@ describe('boundaries of other tools', () => {
     ['mode: plan\npermissionMode: bypassPermissions', { mode: 'plan' }],
     ['permission: {skill: {"*": deny, a: allow}}\nskills: [a, b]', { skills: ['a'] }],
     ['permission: {task: {"*": deny, a: allow}}\nmay_spawn: [a, b]', { may_spawn: ['a'], can_spawn_children: true }],
+    ['may_spawn: []\ntools: Read, Agent(reviewer)', { may_spawn: [], can_spawn_children: true, tools: READ_SPAWN }],
+    ['tools: Read, Agent(reviewer)\nmay_spawn: []', { may_spawn: [], can_spawn_children: true, tools: READ_SPAWN }],
+    [
+      'tools: Read, Agent(reviewer)\nmay_spawn: [executor]',
+      { may_spawn: [], can_spawn_children: true, tools: READ_SPAWN },
+    ],
+    [
+      'tools: Read, Agent(reviewer), Agent(tester)\nmay_spawn: [tester, executor]',
+      { may_spawn: ['tester'], can_spawn_children: true, tools: READ_SPAWN },
+    ],
+    ['skills: []\ntools: Skill(deploy)', { skills: [], tools: ['load_skill'] }],
+    ['tools: Skill(deploy)\nskills: []', { skills: [], tools: ['load_skill'] }],
+    ['tools: Skill(a), Skill(b)\nskills: [b, c]', { skills: ['b'], tools: ['load_skill'] }],
+    ['mcpServers: [a, b]\nmcp_servers: [b, c]', { mcp_servers: ['b'] }],
+    ['mcpServers: []\nmcp_servers: [a]', { mcp_servers: [] }],
     [
       'permission: {edit: {"*": deny, "a/*": allow}}\nwrite_paths: [b]',
       ['2: there are write_paths in this file, too: say it in one place'],
@@ -321,6 +399,55 @@ describe('boundaries of other tools', () => {
   ])('of two keys that say how much, the narrower holds: %s', async (header, expected) => {
     expect(await read(header)).toEqual(expected)
   })
+
+  it.each([
+    ...['allowed_mcp_servers: [a]', 'allowed_skills: [a]', 'allowed_models: [a/b]', 'allowed_write_paths: [src]'],
+    ...['allowed_calls: [x]', 'owns: [src]', 'max_tool_calls: 3', 'tool_calls: 3', 'turns: 3', 'max_cost_usd: 1'],
+    ...['timeout_seconds: 3', 'max_iterations: 3', 'max_depth: 1', 'can_delegate: false', 'subagents: false'],
+    ...['forbidden_tools: [Bash]', 'excluded_paths: [src]', 'restricted_paths: [src]', 'network_access: false'],
+    ...['toolConfig: {functionCallingConfig: {mode: NONE}}', 'run_config: {max_turns: 3}', 'limits: {turns: 3}'],
+    ...['excludeMcpServers: [a]', 'bash: false', 'write: false', 'grep: false', 'webfetch: deny', 'maxturns: 3'],
+    ...['readOnly: true', 'canspawn: false', 'no-network: true', 'enabled: false', 'permissions: {}', 'allow: []'],
+    ...['forbiddenTools: [Bash]', 'forbidden: [Bash]', 'denied: [Bash]', 'blocked: [Bash]', 'allowed: [Read]'],
+    ...['exclude: [src]', 'allowed_directories: [src]', 'requireApproval: true', 'noWrite: true', 'access: read'],
+    ...['capabilities: [read]', 'restrictions: [x]', 'files: [src]', 'scope: src', 'policy: strict'],
+    ...['autoApprove: false', 'paths: [src]', 'commands: [ls]', 'internet: false', 'guardrails: [x]', 'mcp: {}'],
+  ])('a key that sounds like one and that nobody here reads is refused: %s', async (header) => {
+    expect(await read(header)).toEqual([
+      expect.stringMatching(/^2: "\w[\w-]*" is not understood, and may be a boundary: /),
+    ])
+  })
+
+  it('and so is one with a dot in it', async () => {
+    expect(await read('tools.exclude: [Bash]')).toEqual([
+      '2: "tools.exclude" is not understood, and may be a boundary: write disallowedTools',
+    ])
+  })
+
+  it('and so is one inside another key, with its line', async () => {
+    expect(await read('settings:\n  style: short\n  runtime:\n    max_calls: 3')).toEqual([
+      '5: "settings.runtime.max_calls" is not understood, and may be a boundary: write budget',
+    ])
+  })
+
+  it.each([
+    ...['color: red', 'temperature: 0.1', 'top_p: 1', 'memory: project', 'version: 1.2.0', 'author: Ann', 'tags: [a]'],
+    ...['display_name: A', 'background: true', 'effort: high', 'hidden: true', 'argument-hint: x', 'license: MIT'],
+    ...['metadata: {tools: x}', 'tooltip: x', 'thinkingBudget: 100', 'shallow: true', 'thread: x', 'credits: Ann'],
+    ...['expertise: [tests]', 'category: docs', 'initialPrompt: x', 'variant: high', 'options: {textVerbosity: low}'],
+    ...['hooks: {Stop: [], post_tool_use: []}'],
+  ])('a key that says nothing about what an agent may do is kept: %s', async (header) => {
+    expect(await read(header)).toEqual({})
+  })
+
+  it.each(['PreToolUse', 'pre_tool_use', 'pre-tool-use', 'PRETOOLUSE', 'before_tool', 'onToolCall', 'whatever'])(
+    'a hook that may refuse calls, or that nobody knows, is refused: %s',
+    async (event) => {
+      expect(await read(`hooks:\n  Stop: []\n  ${event}: []`)).toEqual([
+        expect.stringMatching(new RegExp(`^4: the hook ${event} may refuse calls`)),
+      ])
+    },
+  )
 
   it('a site that is let through is that site alone', async () => {
     const profile = await read('permission: {webfetch: {"*": deny, "https://*.example.org/*": allow}}')

@@ -32,6 +32,7 @@ export const PROFILES: FoundProfile[] = [
 export async function openPlace(finished: WhenFinished, files: Record<string, string> = {}) {
   const folder = makeProject(files, { finished })
   let time = 1000
+  let requests = 0
   const clock = { now: () => time++ }
   const open = async () => {
     const opened = await openSqliteStore({ file: join(folder, 'control.db'), clock })
@@ -51,7 +52,7 @@ export async function openPlace(finished: WhenFinished, files: Record<string, st
     workspace_root: '/home/ada/shop',
     session: async (id) => (id in SESSIONS ? { owner: SESSIONS[id] ?? null } : null),
     redactor: createRedactor([{ name: 'TOKEN', value: SECRET }]),
-    now: clock.now,
+    ...{ now: clock.now, new_id: () => `q${++requests}` },
   })
   const as = (role: keyof typeof ROLES, records = store) =>
     createControl({ ...parts(records), principal: { id: ROLES[role], role } })

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createCatalog, defineCommand, isCommandLine, noArguments } from '../../src/control/index.js'
 import { createControl } from '../../src/control-plane.js'
-import type { AgentRegistry, RegistryEntry } from '../../src/domain/index.js'
+import { type AgentRegistry, commandsIn, type RegistryEntry } from '../../src/domain/index.js'
 import { RetinueError } from '../../src/errors.js'
 import { createRetinue } from '../../src/index.js'
 import { makeProject } from '../support/project.js'
@@ -37,11 +37,11 @@ describe('commands', () => {
   it('list agents, profiles and pins for a terminal of 80 columns', async () => {
     const { store, as } = await openPlace(onTestFinished)
     const control = as('admin')
-    await control.register(WRITER)
-    await control.register({
+    const torn = {
       ...{ agentId: '@a-handle-that-is-as-long-as-it-c', profileId: 'torn' },
       description: 'Has a description that does not fit into what is left of one line of a terminal of 80 columns.',
-    })
+    }
+    await control.putRegistry({ version: 1, agents: [WRITER, torn] }, 0)
     await control.pin('@writer', 'user')
     await control.pin('review', 'global')
     await control.pin('review', 'workspace')
@@ -63,11 +63,11 @@ describe('commands', () => {
         torn    cannot be used: .retinue/agents/torn.md:3: no such tool
 
       Pins
-        user       docs for ada, in effect
-        workspace  gone for the workspace 0000000000000000. Cannot be used: there is
-                   no profile "gone" any more.
-        workspace  review for this workspace
-        global     review for everybody (global)"
+        user       docs (@writer) for ada, in effect
+        workspace  gone for the workspace 0000000000000000, not in effect here. Cannot
+                   be used: there is no profile "gone" any more.
+        workspace  review for this workspace, not in effect here
+        global     review for everybody (global), not in effect here"
     `)
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
   })
@@ -75,7 +75,9 @@ describe('commands', () => {
   it('say where there is nothing', async () => {
     const { as } = await openPlace(onTestFinished)
     const { text } = await as('viewer').execute('/agents')
-    expect(text).toContain('No agents are registered. /help agents register says how.')
+    expect(text).toContain(
+      'No agents are registered: retinue agents register --help (in a chat: /help agents register) says how.',
+    )
     expect(text).toContain('Nothing is pinned.')
   })
 
@@ -130,7 +132,9 @@ describe('commands', () => {
       data: { version: 1, value: { version: 1, agents: [{ ...WRITER, tags: ['docs', 'writing'] }] } },
     })
     const again = await control.execute('/agents register @writer | review | Reads.')
-    expect(again.text).toBe('@writer is registered for the profile review, in place of the one for "docs".')
+    expect(again.text).toBe(
+      '@writer is registered for the profile review, in place of the one for "docs". As before: tags.',
+    )
     expect((await control.execute('/agents')).data).toEqual(await control.agents())
   })
 
@@ -242,7 +246,7 @@ describe('commands', () => {
     await expect(run('operator', '/break')).rejects.toThrow('disk full')
     expect(done).toEqual([`olga olgas use ${SECRET}\nnow`])
     expect(
-      (await store.readControl()).map(({ data }) => [data.command, data.arguments, data.outcome, data.message]),
+      commandsIn(await store.readControl()).map((one) => [one.command, one.arguments, one.outcome, one.message]),
     ).toEqual([
       ['spawn', 'use [secret TOKEN] now', 'success', 'It works.'],
       ['spawn', '', 'denied', 'Denied: /spawn needs the role operator or more, and vera is viewer.'],
@@ -250,6 +254,44 @@ describe('commands', () => {
       ['help', '', 'success', '9 commands.'],
       ['break', '', 'failure', 'disk full at [secret TOKEN]'],
     ])
+  })
+})
+
+describe('an agent that is registered again', () => {
+  const LIMITED = { ...WRITER, allowedForwardSkills: ['docs'], defaultMcpServers: [] }
+
+  it('by a line keeps the lists that the line does not name, and it is said', async () => {
+    const { as } = await openPlace(onTestFinished)
+    const control = as('operator')
+    await control.register(LIMITED)
+    expect((await control.execute('/agents register @writer | review | Reads.')).text).toBe(
+      '@writer is registered for the profile review, in place of the one for "docs". ' +
+        'As before: allowedForwardSkills, defaultMcpServers, tags.',
+    )
+    const entry = { ...LIMITED, profileId: 'review', description: 'Reads.' }
+    expect((await control.registry()).value.agents).toEqual([entry])
+    await control.execute('/agents register @writer | review | Reads. | other')
+    expect((await control.registry()).value.agents).toEqual([{ ...entry, tags: ['other'] }])
+  })
+
+  it('by a program is what the program says, and the log has its lists', async () => {
+    const { store, as } = await openPlace(onTestFinished)
+    const control = as('operator')
+    await control.register(LIMITED)
+    const { tags: _, ...plain } = WRITER
+    expect((await control.register(plain)).value.agents).toEqual([plain])
+    expect(commandsIn(await store.readControl()).map((command) => command.arguments)).toEqual([
+      '@writer | docs | Writes docs. | tags: docs | allowedForwardSkills: docs | defaultMcpServers: none',
+      '@writer | docs | Writes docs.',
+    ])
+  })
+
+  it('is refused with a profile that is broken, like a pin to it', async () => {
+    const { store, as } = await openPlace(onTestFinished)
+    await expect(as('operator').register({ ...WRITER, profileId: 'torn' })).rejects.toEqual(
+      new RetinueError('input', 'profileId: the profile torn is broken: .retinue/agents/torn.md:3: no such tool.'),
+    )
+    expect(await recordsOf(store)).toEqual({})
   })
 })
 
@@ -316,7 +358,7 @@ describe('profiles of the store', () => {
   it.each<[string, string, unknown, string]>([
     ['a bad name', 'Mine', {}, '"Mine" is no name of a profile: a profile name begins with a lower-case letter'],
     ['a name that leads elsewhere', '../x', {}, '"../x" is no name of a profile'],
-    ['a field that there is not', 'mine', { tool: [] }, 'Unrecognized key: "tool"'],
+    ['a field that there is not', 'mine', { tool: [] }, 'unknown key "tool": did you mean tools?'],
     ['a model and a pool', 'mine', { model: 'a/b', pool: 'c' }, 'pool: a profile has a model or a pool, not both'],
     ['a budget of nothing', 'mine', { budget: { tool_calls: 0 } }, 'budget: tool_calls must be positive'],
     [
@@ -339,6 +381,41 @@ describe('profiles of the store', () => {
     expect(await recordsOf(store)).toEqual({})
   })
 
+  it.each([
+    ['a key that is nearly one', { descripton: 'x' }, 'unknown key "descripton": did you mean description?'],
+    ['hidden characters', { description: 'a\u001b[2Jb' }, 'description: has characters that cannot be seen'],
+  ])('are refused with %s', async (_, profile, message) => {
+    const { store, as } = await openPlace(onTestFinished)
+    await expect(as('admin').putProfile('mine', profile, 0)).rejects.toMatchObject({
+      ...{ code: 'input', message: expect.stringContaining(message) },
+    })
+    expect(await recordsOf(store)).toEqual({})
+  })
+
+  it('have a history, which goes on after they are removed', async () => {
+    const { as } = await openPlace(onTestFinished)
+    const control = as('admin')
+    await control.putProfile('mine', { description: 'One.' })
+    await control.removeProfile('mine')
+    const history = await as('viewer').history('mine')
+    expect(history.map(({ version, by, value }) => [version, by, value])).toEqual([
+      [1, 'ada', { description: 'One.' }],
+      [2, 'ada', null],
+    ])
+    expect(await control.history('nobody')).toEqual([])
+  })
+
+  it('without a version take the place of what is there, also of many at once', async () => {
+    const { open, as } = await openPlace(onTestFinished)
+    const other = await open()
+    const puts = Array.from({ length: 10 }, (_, i) => {
+      return (i % 2 ? as('admin') : as('operator', other)).putProfile('mine', { description: `${i}` })
+    })
+    expect((await Promise.all(puts)).map(({ version }) => version).sort((a, b) => a - b)).toEqual(
+      puts.map((_, i) => i + 1),
+    )
+  })
+
   it('stand before others of their name, which are there again when they are removed', async () => {
     const { as } = await openPlace(onTestFinished)
     const control = as('admin')
@@ -349,8 +426,8 @@ describe('profiles of the store', () => {
     })
     await control.removeProfile('docs')
     expect((await control.show('docs')).profile).toMatchObject({ source: { kind: 'role' }, shadows: [] })
-    const { data } = (await control.log({ last: 2 }))[0] ?? {}
-    expect(data?.message).toBe(
+    const [removed] = commandsIn(await control.log({ last: 2 }))
+    expect(removed?.message).toBe(
       'The profile docs is no longer in the store; docs is now the one from Retinue (a role that ships).',
     )
   })
@@ -364,7 +441,7 @@ describe('profiles of the store', () => {
     await expect(control.removeProfile('mine')).rejects.toEqual(
       new RetinueError(
         'conflict',
-        'The profile mine is in use: unregister or unpin first @writer, profile-pin:user:vera.',
+        'The profile mine is in use. First: retinue agents unregister @writer; retinue agents unpin --user --as vera',
       ),
     )
     expect(await store.record('profile', 'mine')).not.toBeNull()
@@ -433,7 +510,7 @@ describe('the registry', () => {
     await expect(as('operator').putRegistry(text.replace('"docs"', '"dosc"'), 1)).rejects.toEqual(
       new RetinueError(
         'input',
-        'agents[0].profileId: there is no profile "dosc" (did you mean docs?): see /agents for those that there are',
+        'agents[0].profileId: there is no profile "dosc" (did you mean docs?): retinue agents (in a chat: /agents) lists those that there are',
       ),
     )
     await expect(as('operator').putRegistry(text.replace('Writes docs', SECRET), 1)).rejects.toEqual(
@@ -495,7 +572,7 @@ describe('attacks', () => {
     expect(outcome).toBe('failure')
     expect(await recordsOf(store)).toEqual({})
     const log = await store.readControl()
-    expect(log.map((event) => event.data.outcome)).toEqual(['failure'])
+    expect(commandsIn(log).map((command) => command.outcome)).toEqual(['failure'])
     for (const said of [text, JSON.stringify(data), JSON.stringify(log)]) {
       expect(said).not.toMatch(/(?!\n)[\p{Cc}\u{202a}-\u{202e}\u{e0000}-\u{e007f}]/u)
       expect(said).not.toContain(SECRET)
@@ -516,7 +593,7 @@ describe('attacks', () => {
     })
     await expect(as('viewer').unpin(scope as 'user')).rejects.toMatchObject({ code: 'input' })
     expect(await recordsOf(store)).toEqual({})
-    expect(await store.readControl()).toHaveLength(2)
+    expect(commandsIn(await store.readControl()).map(({ outcome }) => outcome)).toEqual(['failure', 'failure'])
   })
 
   it.each(['x:y', 'adas:z', '../adas', 'ad\nas', '', 'é', 'global\u202e'])(
@@ -568,7 +645,7 @@ describe('attacks', () => {
     const round: Record<string, unknown> = { version: 1 }
     round.agents = [round]
     await expect(as('admin').putRegistry(round, 0)).rejects.toEqual(
-      new RetinueError('input', 'This cannot be written as JSON: it has a part that contains itself.'),
+      new RetinueError('input', 'This cannot be written as JSON: it contains itself, or is nested too deeply.'),
     )
     await expect(as('admin').putRegistry(undefined, 0)).rejects.toMatchObject({ code: 'input' })
     await expect(as('admin').register(undefined as unknown as RegistryEntry)).rejects.toMatchObject({ code: 'input' })

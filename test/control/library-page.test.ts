@@ -9,7 +9,7 @@ const example = section.split('```ts\n')[1]?.split('```')[0] ?? ''
 
 it('docs/library.md has an example of agents, pins and sessions that runs', async () => {
   const { retinue, model } = await family({ a1: [{ text: 'Outlined.' }], root: [{ text: 'Written.' }] })
-  expect(await playPage(example, { retinue })).toEqual([[true, 'Written.', 'success', 4]])
+  expect(await playPage(example, { retinue })).toEqual([[true, 'Written.', 'success', 8]])
   const root = model.requests.find(({ caller }) => caller.agent_id === 'root')
   expect(root?.request.system).toMatch(/Write plainly\.$/)
 })

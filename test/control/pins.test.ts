@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createCatalog, effectivePin, localPrincipalId, principalOf, workspaceId } from '../../src/control/index.js'
-import { PIN_SCOPES, type PinPlace, parsePinRecordId, pinRecordId } from '../../src/domain/index.js'
+import { PIN_SCOPES, type PinPlace, type PrincipalRole, parsePinRecordId, pinRecordId } from '../../src/domain/index.js'
 import type { Store } from '../../src/store/index.js'
 import { openPlace, PROFILES, recordsOf } from './commands-place.js'
 
@@ -217,9 +217,17 @@ describe('principals', () => {
     expect(principalOf('olga', principals)).toEqual({ ok: true, principal: { id: 'olga', role: 'operator' } })
   })
 
-  it('are not admin by the name of the person at the machine', () => {
-    expect(principalOf('ada', principals)).toMatchObject({ ok: false, code: 'denied' })
-  })
+  it.each<Record<string, PrincipalRole>>([{}, { ada: 'viewer' }, { '*': 'viewer' }, { ada: 'admin', '*': 'admin' }])(
+    'are never called as the person at the machine: %j',
+    (given) => {
+      expect(principalOf('ada', { ...principals, principals: given })).toEqual({
+        ...{ ok: false, code: 'denied' },
+        message:
+          'ada is the name of the person at this machine, whose pins and sessions nobody else may have: ask without a ' +
+          'name to be that person, or give others another name under principals in your own configuration.',
+      })
+    },
+  )
 
   it.each(['mallory', 'constructor', 'toString', 'hasOwnProperty'])('who are not listed are nobody: %s', (name) => {
     expect(principalOf(name, principals)).toEqual({

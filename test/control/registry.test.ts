@@ -108,13 +108,13 @@ describe('a registry', () => {
       'a profile that is not there',
       agent({ profileId: 'dosc' }),
       'agents[0].profileId',
-      'there is no profile "dosc" (did you mean docs?): see /agents for those that there are',
+      'there is no profile "dosc" (did you mean docs?): retinue agents (in a chat: /agents) lists those that there are',
     ],
     [
       'one that is like none',
       agent({ profileId: 'zzzzzzzz' }),
       'agents[0].profileId',
-      'there is no profile "zzzzzzzz": see /agents for those that there are',
+      'there is no profile "zzzzzzzz": retinue agents (in a chat: /agents) lists those that there are',
     ],
     [
       'a profile that is a list',

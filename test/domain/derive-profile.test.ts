@@ -456,3 +456,13 @@ describe('a share of the model’s window', () => {
     })
   })
 })
+
+describe('a sub-agent that stands in for another', () => {
+  it('can do no more than that one, whatever it is asked for', () => {
+    const first = child({ profile: { tools: ['run_command(npm test)', 'read_file'] } })
+    const second = child({ request: { at_most: first.permissions, tools: ['*'] } })
+    expect(second.permissions.allowed_tools).toEqual(first.permissions.allowed_tools)
+    const decided = (...list: string[]) => decision(second.permissions, command(...list))
+    expect([decided('npm', 'test'), decided('curl', 'evil')]).toEqual(['allow', 'deny'])
+  })
+})

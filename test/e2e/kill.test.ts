@@ -72,7 +72,7 @@ describe('a run that is killed with SIGKILL and resumed', () => {
     { position, when: 'after' as const },
   ])
   // Every ninth of them, and always the first and last, in the quick suite; all of them in the full one.
-  const chosen = kills.filter((_, i) => FULL || i % 9 === 0 || i === kills.length - 1)
+  const chosen = kills.filter((_, i) => FULL || i % 15 === 0 || i === kills.length - 1)
 
   it.concurrent.for(chosen)(
     '$when the commit of event $position, ends as if nothing had happened',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Control, type Retinue, RetinueError, type Settings } from '../../src/index.js'
+import { type Control, commandsIn, type Retinue, RetinueError, type Settings } from '../../src/index.js'
 import { family, project, requestsOf, SCRIPTED, toldTo } from './family.js'
 
 const WRITER = { agentId: '@writer', profileId: 'writer', description: 'Writes clear docs.', tags: ['writing', 'docs'] }
@@ -221,6 +221,43 @@ describe('seed 003', () => {
     expect(await retinue.store.records('policy')).toEqual([])
   })
 
+  it('D4, D7: a handle that is pinned keeps the limits of the registry', async () => {
+    const skill = (name: string) => `---\nname: ${name}\ndescription: About ${name}.\n---\nUse ${name}.\n`
+    const { retinue } = await project(
+      { root: [...'abcd'].map((text) => ({ text })) },
+      {
+        ...{ '.agents/skills/docs/SKILL.md': skill('docs'), '.agents/skills/deploy/SKILL.md': skill('deploy') },
+        'retinue.yaml': `model: ${SCRIPTED}\nprofiles:\n  plain: { mode: plan }\n  other: { mode: auto }\n`,
+      },
+    )
+    const control = retinue.control()
+    const entry = { agentId: '@plain', profileId: 'plain', description: 'Plain.', allowedForwardSkills: ['docs'] }
+    await control.register(entry)
+    const agentOf = async (options: { profile?: string }) => {
+      const { run_id } = await retinue.run({ task: 'x', ...options }).result()
+      const { agent, permissions } = await contractOf(retinue, run_id, 'root')
+      return [agent.handle, agent.profile_id, permissions.allowed_skills]
+    }
+    const asked = await agentOf({ profile: '@plain' })
+    expect(asked).toEqual(['@plain', 'plain', ['docs']])
+    const pin = await control.pin('@plain', 'user')
+    expect(pin).toMatchObject({ profile_id: 'plain', handle: '@plain', fault: null })
+    expect((await retinue.store.record('policy', pin.record_id))?.value).toEqual({
+      ...{ profileId: 'plain', agentId: '@plain' },
+    })
+    expect(await agentOf({})).toEqual(asked)
+    // What the registry says when it is used.
+    await control.register({ ...entry, profileId: 'other', allowedForwardSkills: [] })
+    expect(await agentOf({})).toEqual(['@plain', 'other', []])
+    expect((await control.execute('/agents')).text).toContain('other (@plain) for')
+    await control.unregister('@plain')
+    const { code, message } = await refusal(() => retinue.run({ task: 'x' }).result())
+    expect(code).toBe('config')
+    expect(message).toMatch(/to "@plain" cannot be used: there is no agent "@plain" any more\. .*agents unpin --user/)
+    await control.pin('plain', 'user')
+    expect(await agentOf({})).toEqual([null, 'plain', expect.arrayContaining(['deploy', 'docs'])])
+  })
+
   it('D4: a pin to a profile that is gone is an error that says how to unpin; nothing falls through', async () => {
     const { retinue, model } = await family({ root: [{ text: 'Without.' }] }, { settings: PROFILES })
     const control = retinue.control()
@@ -261,12 +298,13 @@ describe('seed 003', () => {
     ]
     expect(outcomes).toEqual(expected)
     const log = await retinue.control().log()
-    expect(log.map(({ type, data }) => [type, data.principal, data.role, data.outcome])).toEqual(
+    expect(commandsIn(log).map(({ principal, role, outcome }) => [principal, role, outcome])).toEqual(
       expected.map((outcome, i) => {
         const isVera = [0, 1, 4, 5, 6].includes(i)
-        return ['control.command_executed', isVera ? 'vera' : 'olaf', isVera ? 'viewer' : 'operator', outcome]
+        return [isVera ? 'vera' : 'olaf', isVera ? 'viewer' : 'operator', outcome]
       }),
     )
+    expect(log.filter(({ type }) => type === 'control.command_executed')).toHaveLength(expected.length)
     expect(await retinue.store.verifyControl()).toBeNull()
     expect(model.requests).toEqual([])
     expect(await retinue.runs()).toEqual([])

@@ -39,8 +39,14 @@ it('E7: /spawn in the chat works in the background, is seen, waited for and coun
   )
   const worked = contracts.flatMap((agent) => agent?.profile_id ?? [])
   expect([runs.length, ...worked.sort()]).toEqual([4, 'researcher', 'reviewer'])
-  const log = lines((await retinue(['audit', '--json'], at)).stdout) as { data: { command: string; outcome: string } }[]
-  expect(log.map(({ data }) => [data.command, data.outcome])).toEqual(
+  const log = lines((await retinue(['audit', '--json'], at)).stdout) as {
+    type: string
+    data: { command: string; outcome: string }
+  }[]
+  const requests = log.filter(({ type }) => type === 'control.command_requested')
+  expect(requests.map(({ data }) => data.command)).toEqual(['spawn'])
+  const results = log.filter(({ type }) => type === 'control.command_executed')
+  expect(results.map(({ data }) => [data.command, data.outcome])).toEqual(
     ['spawn', 'tasks', 'await', 'cost'].map((command) => [command, 'success']),
   )
 })

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
   type Budget,
@@ -451,9 +452,9 @@ describe('seed 004, E4: fanOut', () => {
       [one, { maxConcurrent: 0 }, 'maxConcurrent: '],
       [one, { max_concurrent: 2 }, 'Unrecognized key: "max_concurrent"'],
       [one, { task: 'x' }, 'Unrecognized key: "task"'],
-      [one, { delegation: { enabled: false } }, 'Unrecognized key: "delegation"'],
+      [one, { profile: 'x' }, 'Unrecognized key: "profile"'],
+      [one, { delegation: { max_depth: -1 } }, 'delegation.max_depth: '],
       [one, { mode: 'brave' }, 'mode: '],
-      [one, { mode: 'plan' }, 'Plan mode has no sub-agents.'],
       [one, null, 'expected object, received null'],
     ] as const) {
       const { code, message: said } = await no(given, options)
@@ -476,6 +477,63 @@ describe('seed 004, E4: fanOut', () => {
     })
     expect(await retinue.runs()).toEqual([])
     expect(await refusal(() => retinue.spawnResults('nobody'))).toMatchObject({ code: 'not_found' })
+  })
+
+  it.each([
+    { said: {}, levels: 2 },
+    { said: { max_depth: 3 }, levels: 3 },
+    { said: { max_depth: 1 }, levels: 1 },
+    { said: { max_depth: 0 }, levels: 1 },
+    { said: { enabled: false }, levels: 1 },
+    { said: { enabled: false, max_depth: 3 }, levels: 1 },
+  ])('E4: with $said there are $levels levels of sub-agents, the one that does the task among them', async (one) => {
+    const profiles = { lead: { can_spawn_children: true } }
+    const { retinue } = await family({ 'a*': [YES] }, { settings: { delegation: { profiles } } })
+    const task = { task: 'Have it done', profile: 'lead' }
+    const result = await retinue.spawn(task, { delegation: one.said })
+    expect(result).toMatchObject({ success: true, details: 'Yes.' })
+    const contracts = dataOf(await retinue.events(result.run_id), 'agent.subagent_created').map((data) => data.contract)
+    expect(contracts.map(({ permissions }) => permissions)).toMatchObject([
+      { can_spawn_children: one.levels > 1, max_delegation_depth: one.levels - 1 },
+    ])
+    expect(result.adjustments.map(({ reason }) => reason)).toEqual(
+      one.levels > 1 ? [] : ['Maximum sub-agent depth (1) exceeded'],
+    )
+  })
+
+  it.each([
+    { where: 'the settings', settings: { mode: 'plan' as const }, options: {} },
+    { where: 'the options', settings: { mode: 'dangerous' as const }, options: { mode: 'plan' as const } },
+  ])('E4: plan mode of $where is that of each task, whatever it asks for itself', async ({ settings, options }) => {
+    const write = { calls: [{ write_file: { path: 'note.txt', content: 'x' } }] }
+    const { retinue, cwd } = await family({ 'a*': [write, { text: 'Tried.' }] }, { settings })
+    const run = retinue.fanOut([{ task: 'One' }, { task: 'Two', mode: 'dangerous' }], options)
+    expect((await run.results()).map(({ details }) => details)).toEqual(['Tried.', 'Tried.'])
+    const contracts = dataOf(await retinue.events(run.run_id), 'agent.subagent_created').map((data) => data.contract)
+    expect(contracts.map(({ permissions }) => permissions.mode)).toEqual(['plan', 'plan'])
+    expect(existsSync(join(cwd, 'note.txt'))).toBe(false)
+  })
+
+  it('E4: plan mode of the options is not needed where they say otherwise than the settings', async () => {
+    const write = { calls: [{ write_file: { path: 'note.txt', content: 'x' } }] }
+    const { retinue, cwd } = await family({ 'a*': [write, YES] }, { settings: { mode: 'plan' } })
+    expect(await retinue.spawn({ task: 'One' }, { mode: 'dangerous' })).toMatchObject({ success: true })
+    expect(readFileSync(join(cwd, 'note.txt'), 'utf8')).toBe('x')
+  })
+
+  it('E4: runs tell who began them: a person by what they said, or a program', async () => {
+    const { retinue } = await family({ root: [YES], 'a*': [YES] })
+    const { session_id } = await retinue.sessions.create('ada')
+    await retinue.fanOut(tasks(1), { session_id, said: '@writer Task 0' }).results()
+    await retinue.fanOut(tasks(2)).results()
+    // What only looks like the order of a program was said all the same.
+    const order = (await retinue.runs({ limit: 1 }))[0]?.task as string
+    await retinue.run({ task: order }).result()
+    expect((await retinue.runs()).map(({ fan_out, said }) => ({ fan_out, said }))).toEqual([
+      { fan_out: false, said: order },
+      { fan_out: true, said: null },
+      { fan_out: true, said: '@writer Task 0' },
+    ])
   })
 
   it('E4: what the caller does with its tasks afterwards changes nothing', async () => {

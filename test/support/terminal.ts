@@ -26,6 +26,7 @@ export function openTerminal(args: string[], cwd: string, options: TerminalOptio
   const ended = new Promise<number>((resolve) => {
     child.onExit(({ exitCode }) => terminal.write('', () => resolve(exitCode)))
   })
+  const killed = new Promise<number>((resolve) => child.onExit(({ signal }) => resolve(signal ?? 0)))
   onTestFinished(() => child.kill('SIGKILL'))
 
   const linesFrom = (first: number) => {
@@ -49,6 +50,8 @@ export function openTerminal(args: string[], cwd: string, options: TerminalOptio
     })
   return {
     ended,
+    /** The number of the signal that ended it, or 0. */
+    killed,
     screen,
     /** What is in sight, without what has scrolled away. */
     visible: () => linesFrom(terminal.buffer.active.baseY),
@@ -56,12 +59,20 @@ export function openTerminal(args: string[], cwd: string, options: TerminalOptio
     written: () => written,
     type: (keys: string) => child.write(keys),
     signal: (name: string) => child.kill(name),
+    /** Closes the window. */
+    hangUp: () => (child as unknown as { destroy(): void }).destroy(),
     pid: child.pid,
     resize: (cols: number, rows: number) => {
       terminal.resize(cols, rows)
       child.resize(cols, rows)
     },
     until,
+    /** Resolves when a question is open and keys answer it. */
+    asks: () =>
+      until(
+        () => linesFrom(terminal.buffer.active.baseY).some((line) => line.includes('Esc means no')),
+        () => 'a question',
+      ),
     /** Resolves when the screen shows it. */
     shows: (text: string) =>
       until(
@@ -72,5 +83,7 @@ export function openTerminal(args: string[], cwd: string, options: TerminalOptio
 }
 
 export const DOWN = '\u001b[B'
+/** To a question whether something may be done: yes, this once. */
+export const YES = '\u001b[B\u001b[B\r'
 export const ENTER = '\r'
 export const CTRL_C = '\u0003'

@@ -56,8 +56,8 @@ export async function reportOf(
 ): Promise<{ success: boolean; outcome: string; reason: string | null; text: string; result: RunResult } | null> {
   const result = await retinue.result(run_id)
   if (!result) return null
-  const [root] = await retinue.agents(run_id)
-  if (root?.model !== PROGRAM) {
+  const { fan_out } = await retinue.find(run_id)
+  if (!fan_out) {
     const { outcome, reason, text } = result
     return { success: outcome === 'completed', outcome, reason, text, result }
   }
@@ -66,6 +66,3 @@ export async function reportOf(
   const { success, outcome, error, details } = spawned
   return { success, outcome, reason: error, text: details, result }
 }
-
-/** The model of a root agent that hands out tasks and does nothing else. */
-export const PROGRAM = 'program/fan_out'

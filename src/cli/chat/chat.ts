@@ -1,9 +1,10 @@
-import { isCommandLine, RetinueError, type Run } from '../../index.js'
+import { isCommandLine, RetinueError } from '../../index.js'
 import { EXIT } from '../exit.js'
 import { line, printable } from '../style.js'
 import { cut } from '../tree/width.js'
-import { chatCommands, isDoneAtOnce, takesLong } from './commands/table.js'
+import { chatCommands, mannersOf } from './commands/table.js'
 import { labelOf } from './greeting.js'
+import { meant } from './meant.js'
 import { sayMessage } from './message.js'
 import { saidLines } from './picture.js'
 import type { Room } from './room.js'
@@ -12,8 +13,16 @@ import type { ChatInput, ChatScreen } from './screen.js'
 /** Something that was said and waits for its turn, or has it. */
 type Item = { text: string; stop: AbortController }
 
-/** `left`: runs that can be gone on with. */
-type ChatEnd = { code: number; left: string[] }
+/**
+ * `left`: runs that can be gone on with. `unsent`: what was said and came to nothing. `at_once`: the person did not wait
+ * until all that was at work had stopped.
+ */
+export type ChatEnd = { code: number; left: string[]; unsent: string[]; at_once: boolean }
+
+type Why = 'leave' | 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'bug'
+
+/** So long it may take to leave before the person is told what for. */
+const TELL_MS = 1000
 
 /** Talks until the person leaves: one thing after the other, in the order in which it was said. */
 export class ChatLoop {
@@ -21,44 +30,37 @@ export class ChatLoop {
   #current: Item | null = null
   #working: Promise<void> = Promise.resolve()
   /** Commands that are done beside an answer. */
-  readonly #beside = new Set<Promise<void>>()
+  readonly #beside = new Map<Item, Promise<void>>()
   #failed = false
   /** A bug: the chat ends with it. */
   #broken: { error: unknown } | null = null
   /** The answer that was under way when the person left. */
-  #unanswered: Run | null = null
-  #leaving: string | null = null
-  #left: () => void = () => {}
-  readonly #gone = new Promise<void>((resolve) => {
-    this.#left = resolve
-  })
+  #unanswered: { run_id: string; said: string } | null = null
+  /** What was said when the person left, and had not begun. */
+  readonly #unsent: string[] = []
+  #leaving: Why | null = null
+  readonly #gone = createGate()
+  readonly #hurry = createGate()
 
   constructor(
     private readonly room: Room,
     private readonly screen: ChatScreen,
   ) {
     room.face.below(({ columns }) => this.#below(columns))
+    room.face.onLeave(() => this.#leave('leave'))
   }
 
   async talk(first: string | null): Promise<ChatEnd> {
-    const interrupt = () => (this.#interactive ? this.#interrupt() : this.#leave('SIGINT'))
-    const terminate = () => this.#leave('SIGTERM')
-    process.on('SIGINT', interrupt)
-    process.on('SIGTERM', terminate)
-    process.on('SIGHUP', terminate)
-    const inputs = this.screen.inputs()[Symbol.asyncIterator]()
+    const signals = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((why) => ({ why, heard: () => this.#leave(why) }))
+    for (const { why, heard } of signals) process.on(why, heard)
     try {
       if (first !== null) this.#said(first)
-      while (this.#leaving === null) {
-        const next = await Promise.race([inputs.next(), this.#gone])
-        if (!next || next.done) break
-        await this.#take(next.value)
-      }
+      void this.#guarded(this.#read())
+      await this.#gone.opened
       return await this.#end()
     } finally {
-      process.off('SIGINT', interrupt)
-      process.off('SIGTERM', terminate)
-      process.off('SIGHUP', terminate)
+      // A terminal that is gone says so again while the rest is closed, which must not end there.
+      for (const { why, heard } of signals) if (why !== 'SIGHUP') process.off(why, heard)
     }
   }
 
@@ -70,11 +72,16 @@ export class ChatLoop {
     return this.room.face.interactive
   }
 
+  async #read(): Promise<void> {
+    for await (const input of this.screen.inputs()) await this.#take(input)
+    if (this.#leaving === null) this.#leave('leave')
+  }
+
   async #take(input: ChatInput): Promise<void> {
     if (input.kind === 'said') this.#said(input.text)
     else if (input.kind === 'interrupt') this.#interrupt()
     // A script has said all that it wants done; nobody is kept waiting.
-    else if (!this.#interactive) await Promise.race([this.#allDone(), this.#gone])
+    else if (!this.#interactive) await Promise.race([this.#allDone(), this.#gone.opened])
     if (input.kind === 'leave') this.#leave('leave')
   }
 
@@ -83,12 +90,19 @@ export class ChatLoop {
     await this.room.tasks.settled()
   }
 
-  #said(text: string): void {
+  #said(said: string): void {
+    const text = meant(this.room, said)
     if (text.trim() === '') return
     const item = { text, stop: new AbortController() }
-    if (this.#interactive && this.#current && isCommandLine(text) && isDoneAtOnce(text)) {
-      const doing = this.#guarded(this.#do(item)).finally(() => this.#beside.delete(doing))
-      this.#beside.add(doing)
+    if (this.#leaving !== null) {
+      this.#unsent.push(text)
+      return
+    }
+    if (this.#interactive && this.#current && isCommandLine(text) && mannersOf(this.room, text).at_once) {
+      this.#beside.set(
+        item,
+        this.#guarded(this.#do(item)).finally(() => this.#beside.delete(item)),
+      )
       return
     }
     this.#queue.push(item)
@@ -106,9 +120,11 @@ export class ChatLoop {
   }
 
   async #workOff(): Promise<void> {
-    for (let item = this.#queue.shift(); item && this.#leaving === null; item = this.#queue.shift()) {
+    while (this.#leaving === null) {
+      const item = this.#queue.shift()
+      if (!item) break
       this.#current = item
-      const busy = !this.#interactive || !isCommandLine(item.text) || takesLong(item.text)
+      const busy = !this.#interactive || !isCommandLine(item.text) || mannersOf(this.room, item.text).long
       this.screen.busy(busy)
       await this.#do(item)
       this.#current = null
@@ -133,7 +149,9 @@ export class ChatLoop {
   }
 
   async #message({ text, stop }: Item): Promise<boolean> {
-    return (await sayMessage(this.room, text, stop.signal)) !== 'failed'
+    const answered = await sayMessage(this.room, text, stop.signal)
+    if (answered === 'left' && this.#unanswered === null) this.#unsent.push(text)
+    return answered !== 'failed'
   }
 
   async #command({ text, stop }: Item): Promise<boolean> {
@@ -150,34 +168,72 @@ export class ChatLoop {
     this.screen.label(await labelOf(this.room))
   }
 
+  /** What waits behind an answer was said with that in mind: it is not sent, and can be changed. */
   #interrupt(): void {
-    if (!this.room.face.asksInBackground()) this.#current?.stop.abort()
+    const waiting = this.#queue.splice(0)
+    if (waiting.length > 0) this.screen.takeBack(waiting.map(({ text }) => text).join('\n'))
+    this.#current?.stop.abort()
   }
 
-  #leave(why: string): void {
-    if (this.#leaving !== null) return
+  #leave(why: Why): void {
+    if (this.#leaving !== null) {
+      // A terminal that is gone says so more than once.
+      if (why !== 'SIGHUP' && why !== 'bug') this.#hurry.open()
+      return
+    }
     this.#leaving = why
+    this.screen.leaving()
     // What waits for something is not waited for; an answer is left as it is, rather than cancelled.
-    this.#unanswered = this.room.current
-    if (this.#unanswered) this.#unanswered.leave('the chat was left')
-    else this.#current?.stop.abort()
-    this.#left()
+    const { current, tasks } = this.room
+    if (current) {
+      this.#unanswered = { run_id: current.run_id, said: this.#current?.text ?? '' }
+      current.leave(REASON)
+    } else this.#current?.stop.abort()
+    for (const { stop } of this.#beside.keys()) stop.abort()
+    void tasks.leave(REASON)
+    this.#gone.open()
   }
 
   async #end(): Promise<ChatEnd> {
-    const answer = this.#unanswered
-    await this.#working
-    await Promise.all(this.#beside)
-    const begun = [...(answer ? [answer.run_id] : []), ...(await this.room.tasks.leave('the chat was left'))]
+    const telling = setTimeout(() => void this.#guarded(this.#tellWhatFor()), TELL_MS)
+    const at_once = await Promise.race([this.#stopped().then(() => false), this.#hurry.opened.then(() => true)])
+    clearTimeout(telling)
     if (this.#broken) throw this.#broken.error
     const left: string[] = []
-    for (const run_id of begun) {
+    const unsent: string[] = []
+    for (const { run_id, said } of this.#begun()) {
       const run = await this.room.retinue.find(run_id).catch(() => null)
-      if (run && run.status !== 'closed') left.push(run_id)
+      if (!run) unsent.push(said)
+      else if (run.status !== 'closed') left.push(run_id)
     }
-    if (this.#leaving === 'SIGTERM') return { code: EXIT.terminated, left }
-    if (left.length > 0 || this.#leaving === 'SIGINT') return { code: EXIT.interrupted, left }
-    return { code: this.#failed && !this.#interactive ? EXIT.failed : EXIT.ok, left }
+    unsent.push(...this.#queue.map(({ text }) => text), ...this.#unsent)
+    return { code: this.#code(left.length > 0 || at_once), left, unsent, at_once }
+  }
+
+  async #stopped(): Promise<void> {
+    await this.#working
+    await Promise.all(this.#beside.values())
+    await this.room.tasks.leave(REASON)
+  }
+
+  #begun(): { run_id: string; said: string }[] {
+    return [...(this.#unanswered ? [this.#unanswered] : []), ...this.room.tasks.left]
+  }
+
+  #code(interrupted: boolean): number {
+    if (this.#leaving === 'SIGTERM' || this.#leaving === 'SIGHUP') return EXIT.terminated
+    if (interrupted || this.#leaving === 'SIGINT') return EXIT.interrupted
+    return this.#failed && !this.#interactive ? EXIT.failed : EXIT.ok
+  }
+
+  async #tellWhatFor(): Promise<void> {
+    const { retinue, tasks, face } = this.room
+    const names = [...(this.#unanswered ? ['the answer'] : []), ...tasks.ids].join(', ')
+    const runs = await Promise.all(this.#begun().map(({ run_id }) => retinue.find(run_id).catch(() => null)))
+    const what = runs.includes(null)
+      ? `until ${names} can be resumed: MCP servers are being started for it`
+      : `until ${names || 'what is under way'} has stopped`
+    face.say(`Waiting ${what}. ${this.#interactive ? 'Ctrl-C leaves at once.' : ''}`.trim())
   }
 
   /** What waits for its turn, and what works in the background. */
@@ -190,4 +246,14 @@ export class ChatLoop {
       ...(ids.length > 0 ? [short(`in the background: ${ids.join(', ')} (/tasks)`)] : []),
     ]
   }
+}
+
+const REASON = 'the chat was left'
+
+function createGate() {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open: () => open() }
 }

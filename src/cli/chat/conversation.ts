@@ -1,20 +1,24 @@
-import type { Mode, Retinue, RunSummary, Session } from '../../index.js'
+import { type Mode, narrowerMode, type Retinue, type RunSummary, type Session } from '../../index.js'
 
-type Choice = { model: string | null; mode: Mode | null }
+type Choice = { model?: string; mode?: Mode }
 
 /** The session that is talked in. It is made when something is first said in it, so that a look around leaves nothing. */
 export class Conversation {
   #session: Session | null
-  #choice: Choice
+  /** In this process; what the session has besides came with it. */
+  #chosen: Choice
+  #changed: Promise<unknown> = Promise.resolve()
 
+  /** `asked`: on the command line, for whatever session; `configured`: the mode of those who ask for none. */
   constructor(
     private readonly retinue: Retinue,
     private readonly owner: string,
     session: Session | null,
-    asked: Partial<Choice> = {},
+    private readonly asked: Choice = {},
+    private readonly configured: Mode = 'normal',
   ) {
     this.#session = session
-    this.#choice = { model: asked.model ?? session?.model ?? null, mode: asked.mode ?? session?.mode ?? null }
+    this.#chosen = asked
   }
 
   get session_id(): string | null {
@@ -23,43 +27,52 @@ export class Conversation {
 
   /** null: as everywhere. */
   get model(): string | null {
-    return this.#choice.model
+    return this.#chosen.model ?? this.#session?.model ?? null
   }
 
+  /** What a session was allowed once, beyond what is configured, it is not allowed for ever. */
   get mode(): Mode | null {
-    return this.#choice.mode
+    const { mode = null } = this.#session ?? {}
+    return this.#chosen.mode ?? (mode && narrowerMode(mode, this.configured))
   }
 
   get tasks(): readonly string[] {
     return this.#session?.tasks ?? []
   }
 
-  async open(): Promise<Session> {
-    this.#session ??= await this.retinue.sessions.create(this.owner)
-    const { session_id, model, mode } = this.#session
-    if (model !== this.#choice.model || mode !== this.#choice.mode) {
-      this.#session = await this.retinue.sessions.update(session_id, this.#choice)
-    }
-    return this.#session
+  open(): Promise<Session> {
+    return this.#inTurn(() => this.#opened())
   }
 
-  async choose(choice: Partial<Choice>): Promise<void> {
-    this.#choice = { ...this.#choice, ...choice }
-    if (this.#session) await this.open()
+  choose(choice: Choice): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#chosen = { ...this.#chosen, ...choice }
+      if (this.#session) await this.#opened()
+    })
   }
 
   /** The session to say something in, with a title from the first thing that is said. */
-  async say(text: string): Promise<Session> {
-    const session = await this.open()
-    if (session.title !== '') return session
-    const title = (text.trim().split('\n', 1)[0] as string).slice(0, 100)
-    this.#session = await this.retinue.sessions.update(session.session_id, { title })
-    return this.#session
+  say(text: string): Promise<Session> {
+    return this.#inTurn(async () => {
+      const session = await this.#opened()
+      if (session.title !== '') return session
+      this.#session = await this.retinue.sessions.update(session.session_id, { title: text })
+      return this.#session
+    })
   }
 
-  async addTask(run_id: string): Promise<void> {
-    const { session_id } = await this.open()
-    this.#session = await this.retinue.sessions.addTask(session_id, run_id)
+  addTask(run_id: string): Promise<void> {
+    return this.#inTurn(async () => {
+      const { session_id } = await this.#opened()
+      this.#session = await this.retinue.sessions.addTask(session_id, run_id)
+    })
+  }
+
+  /** What others who talk in the session have changed. */
+  refresh(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#session) this.#session = (await this.retinue.sessions.known(this.#session.session_id)) ?? this.#session
+    })
   }
 
   /** Newest first. */
@@ -74,10 +87,30 @@ export class Conversation {
     return last && last.status !== 'closed' ? last : null
   }
 
-  /** Begins another session. What was chosen for this one holds for that one too. */
-  leave(): Session | null {
-    const left = this.#session
-    this.#session = null
-    return left
+  /** Begins another session, for which nothing is chosen but what the command line said. */
+  leave(): Promise<Session | null> {
+    return this.#inTurn(async () => {
+      const left = this.#session
+      this.#session = null
+      this.#chosen = this.asked
+      return left
+    })
+  }
+
+  async #opened(): Promise<Session> {
+    this.#session ??= await this.retinue.sessions.create(this.owner)
+    const { session_id, ...stored } = this.#session
+    const { model = stored.model, mode = stored.mode } = this.#chosen
+    if (model !== stored.model || mode !== stored.mode) {
+      this.#session = await this.retinue.sessions.update(session_id, { model, mode })
+    }
+    return this.#session
+  }
+
+  /** One change after the other: what is said and done side by side must not make two sessions, nor lose a task. */
+  #inTurn<T>(change: () => Promise<T>): Promise<T> {
+    const done = this.#changed.then(change)
+    this.#changed = done.catch(() => {})
+    return done
   }
 }

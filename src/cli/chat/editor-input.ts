@@ -19,7 +19,8 @@ type Search = Readonly<{ words: string; found: number | null; missing: boolean; 
 /** What a key asks for beyond the input itself. */
 export type Wish = ChatInput | { kind: 'complete' } | { kind: 'refresh' } | { kind: 'clear' } | { kind: 'suspend' }
 
-export type Moment = { columns: number; busy: boolean; now: number }
+/** `leaving`: the person has left, and waits until what is at work has stopped. */
+export type Moment = { columns: number; busy: boolean; leaving?: boolean; now: number }
 
 type Pressed = { state: InputState; wish: Wish | null }
 
@@ -73,16 +74,15 @@ function entered(state: InputState): Pressed {
   return { state: { ...state, editor: next }, wish: { kind: 'said', text } }
 }
 
-function interrupted(state: InputState, { busy, now }: Moment): Pressed {
+/** Ctrl-C: out of what one is in, and twice on nothing out of the chat. It never ends an answer: that is what Esc is for. */
+function interrupted(state: InputState, { leaving, now }: Moment): Pressed {
   const closed = { ...state, menu: null, search: null, left_at: null }
+  if (leaving) return { state: closed, wish: { kind: 'leave' } }
   if (state.search) return { state: { ...closed, editor: state.search.before }, wish: null }
   if (state.menu) return { state: closed, wish: null }
-  const empty = state.editor.text === ''
-  if (empty && state.left_at !== null && now - state.left_at <= AGAIN_MS)
-    return { state: closed, wish: { kind: 'leave' } }
-  if (busy) return { state: { ...closed, left_at: empty ? now : null }, wish: { kind: 'interrupt' } }
-  if (empty) return { state: { ...closed, left_at: now }, wish: null }
-  return { state: { ...closed, editor: emptied(state.editor) }, wish: null }
+  if (state.editor.text !== '') return { state: { ...closed, editor: emptied(state.editor) }, wish: null }
+  const again = state.left_at !== null && now - state.left_at <= AGAIN_MS
+  return again ? { state: closed, wish: { kind: 'leave' } } : { state: { ...closed, left_at: now }, wish: null }
 }
 
 const NEXT = new Set(['tab', 'down', 'ctrl-n'])

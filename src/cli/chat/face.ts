@@ -2,6 +2,7 @@ import type { Person, Watching } from '../../index.js'
 import { type Turn, terminalPerson } from '../person.js'
 import { type Paint, paintFor } from '../style.js'
 import type { Stage } from '../tree/stage.js'
+import { cut } from '../tree/width.js'
 import { RunView } from '../view.js'
 import { createQuiet } from './quiet.js'
 import type { ChatScreen } from './screen.js'
@@ -20,9 +21,9 @@ export interface Face {
   /** Shows a run from its beginning. */
   view(): { view: RunView; watching: Watching; close: () => void }
   /** Whoever answers the questions of work in the background. */
-  person(who: string): Person | undefined
-  /** Whether a question of such work has the terminal: Ctrl-C is a no to it, and nothing else. */
-  asksInBackground(): boolean
+  person(who: () => string): Person | undefined
+  /** What is done where somebody leaves from a question. */
+  onLeave(leave: () => void): void
   /** What stands between the answer and the input. */
   below(lines: Picture): void
   changed(): void
@@ -40,7 +41,7 @@ export function plainFace(screen: ChatScreen): Face {
       return { view, watching: {}, close: () => view.close() }
     },
     person: () => undefined,
-    asksInBackground: () => false,
+    onLeave: () => {},
     below: () => {},
     changed: () => {},
   }
@@ -48,11 +49,14 @@ export function plainFace(screen: ChatScreen): Face {
 
 export function terminalFace(screen: ChatScreen): Face {
   const turn: Turn = { before: Promise.resolve() }
-  const quiet = createQuiet(process.stdin)
+  const quiet = createQuiet(process.stdin, { drafting: () => screen.drafting() })
   let current: RunView | null = null
   let tree: Picture | null = null
   let below: Picture = () => []
-  let asked_in_background = false
+  /** Who has a question and lets the person finish what they write. */
+  let waits: string | null = null
+  let leave = () => {}
+  const paint = paintFor(process.stdout, process.env)
   const stage: Stage = {
     write: (text) => screen.write(text),
     picture: (lines) => {
@@ -64,7 +68,7 @@ export function terminalFace(screen: ChatScreen): Face {
     back: () => screen.back(),
   }
   screen.status((size) => {
-    const under = below(size)
+    const under = [...below(size), ...waiting(size.columns)]
     const room = { ...size, rows: Math.max(2, size.rows - under.length) }
     return [...(tree?.(room) ?? []), ...under]
   })
@@ -72,8 +76,16 @@ export function terminalFace(screen: ChatScreen): Face {
     if (current) current.line(text)
     else screen.write(`${text}\n`)
   }
+  const untilQuiet = async (who: string, signal: AbortSignal) => {
+    waits = who
+    screen.changed()
+    await quiet(signal)
+    waits = null
+    screen.changed()
+  }
+  const asked = { turn, output: process.stdout, leave: () => leave() }
   return {
-    paint: paintFor(process.stdout, process.env),
+    paint,
     interactive: true,
     say,
     answer: say,
@@ -87,34 +99,38 @@ export function terminalFace(screen: ChatScreen): Face {
       const asking = {
         reached: async (question: { agent_id?: string; call_id?: string }, signal: AbortSignal) => {
           await view.reached(question, signal)
-          await quiet(signal)
+          await untilQuiet('the answer', signal)
         },
         hold: () => view.hold(),
         release: () => view.release(),
       }
-      const person = terminalPerson(asking, { turn })
+      const person = terminalPerson(asking, asked)
       return { view, watching: { person, onDelta: (delta) => view.delta(delta) }, close }
     },
     person: (who) => {
       // What the answer shows meanwhile waits too: there is one terminal.
       const asking = {
-        reached: (_: unknown, signal: AbortSignal) => quiet(signal),
+        reached: (_: unknown, signal: AbortSignal) => untilQuiet(who(), signal),
         hold: () => {
-          asked_in_background = true
           stage.away()
           return (text: string) => void process.stdout.write(`${text}\n`)
         },
-        release: () => {
-          asked_in_background = false
-          stage.back()
-        },
+        release: () => stage.back(),
       }
-      return terminalPerson(asking, { turn, who })
+      return terminalPerson(asking, { ...asked, who })
     },
-    asksInBackground: () => asked_in_background,
+    onLeave: (given) => {
+      leave = given
+    },
     below: (lines) => {
       below = lines
     },
     changed: () => screen.changed(),
+  }
+
+  function waiting(columns: number): string[] {
+    if (waits === null) return []
+    const text = `${waits} waits for your yes or no: you are asked when the input is empty and nobody types`
+    return [paint.yellow(cut(text, Math.max(1, columns - 1)))]
   }
 }

@@ -1,5 +1,6 @@
 import { type Choices, VERSION } from '../../index.js'
 import { age, line, plural, printable } from '../style.js'
+import { reportOf } from './answer.js'
 import { choicesOf } from './choices.js'
 import type { Room } from './room.js'
 
@@ -20,13 +21,19 @@ export async function greeting(room: Room, resumed: boolean): Promise<string> {
   ]
   const [last] = runs
   if (last) {
-    lines.push('', dim(`${age(last.updated_at, Date.now())}: ${line(last.task.split(/\n\s*\n/, 1)[0] as string)}`))
-    if (last.text) lines.push(ending(printable(last.text)))
+    const said = (last.said ?? last.task).split(/\n\s*\n/, 1)[0] as string
+    lines.push('', dim(`${age(last.updated_at, Date.now())}: ${line(said)}`))
+    const report = await reportOf(retinue, last.run_id)
+    if (report?.text) lines.push(ending(printable(report.text)))
   }
   const unfinished = await conversation.unfinished()
   if (unfinished) {
-    const what = unfinished.status === 'running' ? 'is being worked on elsewhere' : 'was interrupted'
-    lines.push(`${yellow('!')} The last answer ${what} (run ${unfinished.run_id}): /resume goes on with it`)
+    const { run_id, status } = unfinished
+    const what =
+      status === 'running'
+        ? `is being worked on elsewhere: wait for it, or see it with retinue watch ${run_id}`
+        : `was interrupted (run ${run_id}): /resume goes on with it`
+    lines.push(`${yellow('!')} The last answer ${what}`)
   }
   for (const { id, run } of await tasks.list()) {
     if (!run || run.status === 'closed') continue
@@ -44,10 +51,10 @@ function ending(text: string): string {
 /** What stands beside the input: model, mode and who is pinned. */
 export async function labelOf(room: Room): Promise<string> {
   const { conversation, asked } = room
-  const agent = asked.profile === undefined ? (await choicesOf(room)).pin?.profile_id : asked.profile
-  return [conversation.model, conversation.mode === null ? null : `${conversation.mode} mode`, agent && `as ${agent}`]
-    .filter(Boolean)
-    .join(' · ')
+  const { pin, defaults } = await choicesOf(room)
+  const agent = asked.profile ?? pin?.profile_id
+  const mode = conversation.mode ?? defaults.mode
+  return [conversation.model ?? defaults.model, `${mode} mode`, agent && `as ${agent}`].filter(Boolean).join(' · ')
 }
 
 function pinnedLine({ scope, profile_id, fault }: NonNullable<Choices['pin']>): string {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { type FanOutOptions, type Mode, nearest, RetinueError } from '../../index.js'
+import { type FanOutOptions, type Mode, nearest, RetinueError, type Run, type SpawnTask } from '../../index.js'
 import type { Answered } from './answer.js'
 import { addressable, choicesOf } from './choices.js'
 import { type Addressed, addressed } from './handles.js'
@@ -23,13 +23,13 @@ type Whom = Addressed & { profile: string }
 
 /** A run of one sub-agent with the profile that was called. */
 export function delegated({ profile, text }: Whom, options: ReturnType<typeof runOptions> & { session_id?: string }) {
-  const { profile: _, delegation: __, ...given } = options
-  // A program that hands out work cannot be in plan mode; whoever does the work can.
-  const planned = given.mode === 'plan'
-  return {
-    task: { task: text, profile, ...(planned ? { mode: 'plan' as const } : {}) },
-    given: { ...given, ...(planned ? { mode: 'normal' as const } : {}) } satisfies FanOutOptions,
-  }
+  const { profile: _, ...given } = options
+  return { task: { task: text, profile } satisfies SpawnTask, given: given satisfies FanOutOptions }
+}
+
+/** Resolves when a run is in the log; rejects with why it never came to that. */
+export async function hasBegun(run: Run): Promise<void> {
+  for await (const _ of run) return
 }
 
 /** null: nobody in particular. A word such as @readme that is nobody's name may be a file. */
@@ -39,12 +39,12 @@ export async function whom(room: Pick<Room, 'retinue' | 'as'>, message: string):
   const there = addressable(await choicesOf(room))
   const found = there.find(({ name }) => name === to.handle)
   if (!found) {
-    if (existsSync(join(room.retinue.cwd, to.handle.slice(1)))) return null
+    if (existsSync(join(room.retinue.cwd, to.word.slice(1)))) return null
     const names = there.map(({ name }) => name)
     const near = nearest(to.handle, names)
     const meant = near === null ? '' : ` Did you mean ${near}?`
     const known = names.length > 0 ? `There are ${names.join(', ')}.` : 'None is registered: /help agents register'
-    throw new RetinueError('not_found', `There is no agent ${to.handle}.${meant} ${known}`)
+    throw new RetinueError('not_found', `There is no agent ${to.handle}.${meant} Nothing was sent. ${known}`)
   }
   if (to.text === '') throw new RetinueError('input', `Say what ${to.handle} is to do: ${to.handle} <task>`)
   return { ...to, profile: found.profile }

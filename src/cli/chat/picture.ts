@@ -8,7 +8,7 @@ import type { InputState } from './editor-input.js'
 import { placeAfter } from './editor-places.js'
 import { rowOfPlace, rowsOfText, shown, type TextRow } from './editor-rows.js'
 
-export type PictureOptions = { busy: boolean; label: string; paint: Paint }
+export type PictureOptions = { busy: boolean; leaving?: boolean; label: string; paint: Paint }
 
 const PROMPT = '> '
 const INDENT = '  '
@@ -84,12 +84,12 @@ function menuLines({ choices, chosen }: Menu, width: number, room: number, { dim
   })
 }
 
-function hintLine(state: InputState, width: number, { busy, label }: PictureOptions): string {
+function hintLine(state: InputState, width: number, { busy, leaving = false, label }: PictureOptions): string {
   if (state.search) {
     const none = state.search.missing ? ' (nothing)' : ''
     return cut(`search: ${line(state.search.words)}${none} · Enter takes it, Ctrl-R goes on, Esc gives up`, width)
   }
-  const hint = hintOf(state, busy)
+  const hint = hintOf(state, busy, leaving)
   const left = line(label)
   const room = width - widthOf(left) - 2
   if (left === '') return cut(hint, width)
@@ -99,8 +99,9 @@ function hintLine(state: InputState, width: number, { busy, label }: PictureOpti
   return `${fill(left, width - Math.min(room, widthOf(hint)))}${cut(hint, room)}`
 }
 
-function hintOf({ menu, left_at }: InputState, busy: boolean): string {
-  if (left_at !== null) return 'Ctrl-C again leaves'
+function hintOf({ menu, left_at }: InputState, busy: boolean, leaving: boolean): string {
+  if (leaving) return 'Ctrl-C leaves at once'
+  if (left_at !== null) return busy ? 'Esc interrupts · Ctrl-C again leaves' : 'Ctrl-C again leaves'
   if (menu) return 'Tab next · Enter takes it · Esc closes'
   return busy ? 'Esc interrupts' : 'Enter sends · Alt-Enter new line · Tab completes'
 }

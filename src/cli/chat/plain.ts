@@ -44,7 +44,10 @@ export function openPlainScreen({
     status: () => {},
     changed: () => {},
     busy: (is) => inputs.hold(is),
+    leaving: () => {},
+    takeBack: () => {},
     label: () => {},
+    drafting: () => false,
     away: () => {},
     back: () => {},
     close: () => {

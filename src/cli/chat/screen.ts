@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { paintFor } from '../style.js'
 import { LiveScreen, type Size } from '../tree/screen.js'
+import { withText } from './editor.js'
 import { AGAIN_MS, completed, inputOf, pressed, type Wish } from './editor-input.js'
 import { createKeyReader } from './keys.js'
 import type { Key } from './keys-sequences.js'
@@ -13,9 +14,9 @@ export { openPlainScreen } from './plain.js'
 export type ChatInput =
   /** Enter on something; the text as typed, may have several lines. Whoever takes it writes it above (`saidLines`). */
   | { kind: 'said'; text: string }
-  /** Esc or Ctrl-C while an answer is under way. */
+  /** Esc while an answer is under way. */
   | { kind: 'interrupt' }
-  /** Ctrl-C twice within 2 s or Ctrl-D on an empty input, or the end of the input. */
+  /** Ctrl-C twice within 2 s or Ctrl-D on an empty input, or the end of the input. May come again while one leaves. */
   | { kind: 'leave' }
 
 /** Where the chat takes place. */
@@ -28,8 +29,14 @@ export interface ChatScreen {
   changed(): void
   /** An answer is under way: Esc interrupts it, and the hint line says so. Typing goes on meanwhile. */
   busy(is: boolean): void
+  /** The person has left: one more Ctrl-C, and they do not wait for anything. */
+  leaving(): void
+  /** Something that was said goes back into the input, before what is there. */
+  takeBack(text: string): void
   /** What stands at the left of the hint line: model, mode, pinned agent, session. */
   label(text: string): void
+  /** Whether something is being written that was not sent. */
+  drafting(): boolean
   /** Leaves keyboard and terminal to a question, until `back`. What is written meanwhile is shown after it. */
   away(): void
   back(): void
@@ -70,6 +77,8 @@ export function openChatScreen({ input, output, env, complete, history }: ChatSc
   let state = inputOf(history)
   let status: ((size: Size) => string[]) | null = null
   let busy = false
+  let leaving = false
+  let gone = false
   let label = ''
   /** How many have asked for the terminal; what is written meanwhile waits. */
   let away = 0
@@ -80,7 +89,7 @@ export function openChatScreen({ input, output, env, complete, history }: ChatSc
   let early: Key[] | null = null
 
   const picture = ({ columns, rows }: Size) => {
-    const below = inputLines(state, { columns, rows }, { busy, label, paint })
+    const below = inputLines(state, { columns, rows }, { busy, leaving, label, paint })
     const room = rows - below.length
     const above = room > 0 ? (status?.({ columns, rows: room }) ?? []) : []
     return [...above.slice(0, room), ...below]
@@ -107,10 +116,21 @@ export function openChatScreen({ input, output, env, complete, history }: ChatSc
       busy = is
       redraw()
     },
+    leaving: () => {
+      leaving = true
+      redraw()
+    },
+    takeBack: (text) => {
+      const { editor } = state
+      const whole = editor.text === '' ? text : `${text}\n${editor.text}`
+      state = { ...state, menu: null, search: null, editor: withText(editor, whole) }
+      redraw()
+    },
     label: (text) => {
       label = text
       redraw()
     },
+    drafting: () => state.editor.text !== '' || state.menu !== null || state.search !== null || early !== null,
     away: () => {
       away++
       live.away()
@@ -149,8 +169,10 @@ export function openChatScreen({ input, output, env, complete, history }: ChatSc
     return `${disambiguates ? KEYS_OFF : ''}${PASTE_OFF}`
   }
 
+  /** Told in several ways; that is no hurry. */
   function ended(): void {
-    inputs.add({ kind: 'leave' })
+    if (!gone && !leaving) inputs.add({ kind: 'leave' })
+    gone = true
   }
 
   function pressKey(key: Key): void {
@@ -165,7 +187,7 @@ export function openChatScreen({ input, output, env, complete, history }: ChatSc
     }
     const before = state.left_at
     const columns = textColumns(output.columns || 80)
-    const pressing = pressed(state, key, { columns, busy, now: Date.now() })
+    const pressing = pressed(state, key, { columns, busy, leaving, now: Date.now() })
     state = pressing.state
     if (state.left_at !== null && state.left_at !== before) forgetLater(state.left_at)
     if (pressing.wish) grant(pressing.wish)

@@ -4,19 +4,21 @@ import {
   type Retinue,
   RetinueError,
   type Run,
-  type RunOptions,
   type RunStatus,
   type RunSummary,
+  titleOf,
+  type Watching,
 } from '../../index.js'
-import { cost, duration, line, printable } from '../style.js'
+import { byYou, cost, duration, line, printable } from '../style.js'
 import { doingWords } from '../tree/words.js'
-import { PROGRAM, reportOf } from './answer.js'
+import { reportOf } from './answer.js'
 import type { Conversation } from './conversation.js'
 import type { Face } from './face.js'
+import { hasBegun } from './message.js'
 
 /** Work in the background. `run` is null before it has begun, and where it never came to that: `fault` says why. */
 export type Task = {
-  /** t1, t2 and so on, in the order of their beginning in the session. */
+  /** t1, t2 and so on, in the order of their beginning. */
   id: string
   run_id: string
   run: RunSummary | null
@@ -25,12 +27,18 @@ export type Task = {
   at_work: boolean
 }
 
-type Order = { task: string; handle: string | null; options: Omit<RunOptions, 'task' | 'session_id'> }
+/** `said`: what began it, word for word. `begun`: rejects where it never came to that; `ended` never does. */
+type Mine = { run: Run; said: string; begun: Promise<void>; ended: Promise<void> }
 
 /** The work in the background of a session: what this process does, and what others did before it. */
 export class Tasks {
-  readonly #mine = new Map<string, { run: Run; ended: Promise<void> }>()
+  readonly #mine = new Map<string, Mine>()
   readonly #faults = new Map<string, string>()
+  readonly #left = new Map<string, string>()
+  /** Begun here, and their results were not asked for yet. */
+  readonly #unseen = new Set<string>()
+  /** By run. An id stays as it is while this process lives, also where its task is taken along into another session. */
+  readonly #ids = new Map<string, string>()
 
   constructor(
     private readonly retinue: Retinue,
@@ -38,41 +46,52 @@ export class Tasks {
     private readonly conversation: Conversation,
   ) {}
 
-  /** How many this process works on. */
-  get under_way(): number {
-    return this.#mine.size
-  }
-
   /** Ids of those that this process works on. */
   get ids(): string[] {
-    return this.conversation.tasks.flatMap((run_id, i) => (this.#mine.has(run_id) ? [`t${i + 1}`] : []))
+    return this.conversation.tasks.flatMap((run_id) => (this.#mine.has(run_id) ? [this.#idOf(run_id)] : []))
   }
 
-  async begin({ task, handle, options }: Order): Promise<string> {
-    await this.conversation.open()
-    const id = `t${this.conversation.tasks.length + 1}`
-    const person = this.face.person(id)
-    const given = { ...options, ...(person ? { person } : {}) }
-    const run =
-      handle === null ? this.retinue.run({ ...given, task }) : this.retinue.fanOut([{ task, profile: handle }], given)
-    await this.#take(run)
-    return id
+  /** Resolves when it is in the log, or when the signal says not to wait for that; rejects with why it never came to it. */
+  async begin(
+    said: string,
+    start: (watching: Watching) => Run,
+    signal: AbortSignal,
+  ): Promise<{ id: string; run_id: string }> {
+    const { run, begun } = this.#take(said, start)
+    const { run_id } = run
+    await this.conversation.addTask(run_id)
+    this.face.changed()
+    const id = this.#idOf(run_id)
+    try {
+      await Promise.race([begun, aborted(signal)])
+    } catch (error) {
+      if (!(error instanceof RetinueError)) throw error
+      throw new RetinueError(error.code, `${id} did not begin: ${error.message}`)
+    }
+    // Nobody waits for it any longer who could be told.
+    begun.catch((error: unknown) => this.#tell(run_id, error))
+    return { id, run_id }
   }
 
   /** Goes on with one whose process is gone. */
-  async resume(id: string, run_id: string): Promise<void> {
-    const person = this.face.person(id)
-    await this.#take(this.retinue.resume(run_id, person ? { person } : {}))
+  resume(run_id: string): void {
+    this.#take(`/resume ${run_id}`, (watching) => this.retinue.resume(run_id, watching))
+    this.face.changed()
   }
 
-  async #take(run: Run): Promise<void> {
-    const ended = run.result().then(
-      () => this.#ended(run.run_id),
-      (error: unknown) => this.#failed(run.run_id, error),
-    )
-    this.#mine.set(run.run_id, { run, ended })
-    await this.conversation.addTask(run.run_id)
-    this.face.changed()
+  #take(said: string, start: (watching: Watching) => Run): Mine {
+    const person = this.face.person(() => this.#idOf(run.run_id))
+    const run = start(person ? { person } : {})
+    const begun = hasBegun(run)
+    begun.catch(() => {})
+    const ended = run
+      .result()
+      .then(() => this.#ended(run.run_id))
+      .catch((error: unknown) => this.#failed(run.run_id, begun, error))
+    const mine = { run, said, begun, ended }
+    this.#mine.set(run.run_id, mine)
+    this.#unseen.add(run.run_id)
+    return mine
   }
 
   async #ended(run_id: string): Promise<void> {
@@ -87,31 +106,50 @@ export class Tasks {
     const { green, red, dim } = this.face.paint
     const { success, outcome, reason, text, result } = report
     const mark = success ? green('✓') : red('✗')
-    const gist = line(success ? firstWords(text) : (reason ?? ''))
+    const words = success ? line(titleOf(text)) : line(byYou(reason ?? ''))
     const figures = [cost(result.cost_usd), duration(result.duration_ms), `/await ${id}`, `retinue show ${run_id}`]
-    return `${mark} ${id} ${outcome}${gist === '' ? '' : `: ${gist}`} ${dim(`· ${figures.join(' · ')}`)}`
+    return `${mark} ${id} ${outcome}${words === '' ? '' : `: ${words}`} ${dim(`· ${figures.join(' · ')}`)}`
   }
 
-  #failed(run_id: string, error: unknown): void {
+  async #failed(run_id: string, begun: Promise<void>, error: unknown): Promise<void> {
     this.#mine.delete(run_id)
     this.face.changed()
     if (error instanceof RetinueError && error.code === 'abandoned') return
-    const message = error instanceof Error ? error.message : String(error)
-    this.#faults.set(run_id, message)
-    this.face.say(`${this.face.paint.red('✗')} ${this.#idOf(run_id)} failed: ${printable(message)}`)
+    this.#faults.set(run_id, messageOf(error))
+    // Why it did not begin is told to whoever waits for that.
+    await begun.then(
+      () => this.#tell(run_id, error),
+      () => {},
+    )
+  }
+
+  #tell(run_id: string, error: unknown): void {
+    this.face.say(`${this.face.paint.red('✗')} ${this.#idOf(run_id)} failed: ${printable(messageOf(error))}`)
   }
 
   #idOf(run_id: string): string {
-    const i = this.conversation.tasks.indexOf(run_id)
-    return i < 0 ? run_id : `t${i + 1}`
+    for (const each of this.conversation.tasks) if (!this.#ids.has(each)) this.#ids.set(each, this.#nextId())
+    return this.#ids.get(run_id) ?? run_id
   }
 
+  #nextId(): string {
+    return `t${1 + Math.max(0, ...[...this.#ids.values()].map((id) => Number(id.slice(1))))}`
+  }
+
+  /** Also what another process began in this session. */
   async list(): Promise<Task[]> {
+    await this.conversation.refresh()
     return Promise.all(
-      this.conversation.tasks.map(async (run_id, i) => {
+      this.conversation.tasks.map(async (run_id) => {
         const run = await this.retinue.find(run_id).catch(() => null)
         const fault = this.#faults.get(run_id) ?? null
-        return { id: `t${i + 1}`, run_id, run, fault, at_work: this.#mine.has(run_id) || run?.status === 'running' }
+        return {
+          id: this.#idOf(run_id),
+          run_id,
+          run,
+          fault,
+          at_work: this.#mine.has(run_id) || run?.status === 'running',
+        }
       }),
     )
   }
@@ -122,8 +160,11 @@ export class Tasks {
     const exact = all.find(({ id, run_id }) => id === name || run_id === name)
     const fitting = exact ? [exact] : all.filter(({ run_id }) => name.length >= 3 && run_id.startsWith(name))
     if (fitting.length === 1) return fitting[0] as Task
-    const there = all.length === 0 ? 'nothing was begun in the background (/spawn)' : all.map(({ id }) => id).join(', ')
-    throw new RetinueError('not_found', `There is no task "${name}" in this session. There is: ${there}`)
+    const there =
+      all.length === 0
+        ? 'Nothing was begun in the background: /spawn [@handle] task'
+        : `There is ${all.map(({ id }) => id).join(', ')}.`
+    throw new RetinueError('not_found', `There is no task "${name}" in this session. ${there}`)
   }
 
   /** What it does now, in words. */
@@ -131,24 +172,29 @@ export class Tasks {
     if (task.fault !== null) return task.fault
     if (!task.run) return task.at_work ? 'begins' : 'did not begin'
     if (task.run.status === 'interrupted') return `its process is gone: /resume ${task.id}`
-    if (task.run.status === 'closed') return firstWords((await reportOf(this.retinue, task.run_id))?.text ?? '')
+    if (task.run.status === 'closed') return titleOf((await reportOf(this.retinue, task.run_id))?.text ?? '')
     const tree = emptyTree()
     for (const event of await this.retinue.events(task.run_id)) growTree(tree, event)
     const { root } = tree
     if (!root) return ''
     const [only] = root.children
-    return doingWords(root.model === PROGRAM && only ? only : root)
+    return doingWords(task.run.fan_out && only ? only : root)
   }
 
   /** Resolves when it is closed or has failed, wherever it runs; also when the signal says not to wait any longer. */
   async ended({ run_id }: Task, signal: AbortSignal): Promise<void> {
     const mine = this.#mine.get(run_id)
-    const stopped = new Promise<void>((resolve) => {
-      signal.addEventListener('abort', () => resolve(), { once: true })
-      if (signal.aborted) resolve()
-    })
-    if (mine) return Promise.race([mine.ended, stopped])
+    if (mine) return Promise.race([mine.ended, aborted(signal)])
     for await (const event of this.retinue.follow(run_id, signal)) if (event.type === 'run.closed') return
+  }
+
+  /** Whether there is something to wait for or to see: what is done sooner than one asks is not lost. */
+  isAwaited({ run_id, at_work }: Task): boolean {
+    return at_work || this.#unseen.has(run_id)
+  }
+
+  seen({ run_id }: Pick<Task, 'run_id'>): void {
+    this.#unseen.delete(run_id)
   }
 
   async stop(task: Task, by: string): Promise<string> {
@@ -159,17 +205,28 @@ export class Tasks {
     return (await this.retinue.result(task.run_id))?.outcome ?? 'stopped'
   }
 
-  /** Takes what is still at work along into another session. */
-  async move(from: readonly string[]): Promise<void> {
-    for (const run_id of from) if (this.#mine.has(run_id)) await this.conversation.addTask(run_id)
+  /** Takes what is still at work along into another session, under the ids it has. Resolves with these. */
+  async move(from: readonly string[]): Promise<string[]> {
+    const along = from.filter((run_id) => this.#mine.has(run_id)).map((run_id) => [run_id, this.#idOf(run_id)] as const)
+    this.#ids.clear()
+    for (const [run_id, id] of along) this.#ids.set(run_id, id)
+    for (const [run_id] of along) await this.conversation.addTask(run_id)
+    return along.map(([, id]) => id)
   }
 
-  /** Leaves everything as it is, to be resumed. Resolves with the runs that were left. */
-  async leave(reason: string): Promise<string[]> {
+  /** What was left, with what began it. */
+  get left(): { run_id: string; said: string }[] {
+    return [...this.#left].map(([run_id, said]) => ({ run_id, said }))
+  }
+
+  /** Leaves everything as it is, to be resumed. Resolves when it has stopped. */
+  async leave(reason: string): Promise<void> {
     const mine = [...this.#mine.values()]
-    for (const { run } of mine) run.leave(reason)
+    for (const { run, said } of mine) {
+      this.#left.set(run.run_id, said)
+      run.leave(reason)
+    }
     await Promise.all(mine.map(({ ended }) => ended))
-    return mine.map(({ run }) => run.run_id)
   }
 
   /** Resolves when all that this process works on is done. */
@@ -183,7 +240,13 @@ export function stateOf(task: Task): RunStatus | string {
   return task.run.status === 'closed' ? (task.run.outcome ?? 'closed') : task.run.status
 }
 
-function firstWords(text: string): string {
-  const first = text.trim().split('\n', 1)[0] as string
-  return first.length > 60 ? `${first.slice(0, 59)}…` : first
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+    if (signal.aborted) resolve()
+  })
 }

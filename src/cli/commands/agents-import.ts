@@ -33,16 +33,17 @@ function reportLines({ agents, dry_run }: ImportReport, paint: Paint): string[] 
     return ['No agent files of other tools here. Name files or folders, or look at home with --home.']
   const written = agents.filter(({ state }) => state === 'written' || state === 'replaced').length
   const would = dry_run ? ' would be imported; nothing was written' : ' imported'
-  return [...agents.flatMap((agent) => agentLines(agent, paint)), `${plural(written, 'agent')}${would}`]
+  return [...agents.flatMap((agent) => agentLines(agent, dry_run, paint)), `${plural(written, 'agent')}${would}`]
 }
 
 function agentLines(
   { from, to, state, message, notes, fields }: ImportedAgent,
+  dry_run: boolean,
   { bold, red, dim, yellow }: Paint,
 ): string[] {
   const colour =
     state === 'faulty' ? red : state === 'exists' || state === 'same_name' ? yellow : (text: string) => text
-  const head = `${bold(line(from))}${to === null ? '' : ` -> ${line(to)}`}  ${colour(STATES[state])}`
+  const head = `${bold(line(from))}${to === null ? '' : ` -> ${line(to)}`}  ${colour((dry_run ? DRY[state] : undefined) ?? STATES[state])}`
   const why = (message ?? '')
     .split('\n')
     .filter((text) => text !== '')
@@ -62,6 +63,11 @@ const STATES: Record<ImportedAgent['state'], string> = {
   same_name: 'not imported',
   turned_off: 'not imported',
   faulty: 'not imported',
+}
+
+const DRY: Partial<Record<ImportedAgent['state'], string>> = {
+  written: 'would be imported',
+  replaced: 'would be imported, and replace what is there',
 }
 
 const WORDS = { taken: '', kept: 'kept, ', left_out: '', refused: 'not imported: ' } as const

@@ -65,8 +65,13 @@ export function agentsRegister(
   }
   return withControl(
     options,
-    (control) => control.register(entry),
-    ({ version }) => `${agentId} is registered with the profile ${profileId} (version ${version} of the registry).`,
+    (control) => control.register(entry, { keep: true }),
+    ({ version, value }) => {
+      const stored = value.agents.find((agent) => agent.agentId === agentId) ?? entry
+      const kept = Object.keys(stored).filter((field) => !Object.hasOwn(entry, field))
+      const as_before = kept.length > 0 ? ` As before: ${kept.join(', ')}.` : ''
+      return `${agentId} is registered with the profile ${profileId} (version ${version} of the registry).${as_before}`
+    },
   )
 }
 
@@ -91,7 +96,7 @@ export async function agentsPin(name: string, options: ScopeOptions): Promise<nu
   if (scope === null) return EXIT.usage
   return withControl(
     options,
-    async (control, retinue) => control.pin(name, scope, await sessionOf(retinue, options)),
+    async (control, retinue) => control.pin(name, scope, await sessionToPinIn(retinue, options)),
     ({ profile_id }) =>
       `${profile_id} is pinned for ${WHOM[scope]}. Take it back with: retinue agents unpin ${flag(scope, options)}`,
   )
@@ -102,7 +107,7 @@ export async function agentsUnpin(options: ScopeOptions): Promise<number> {
   if (scope === null) return EXIT.usage
   return withControl(
     options,
-    async (control, retinue) => control.unpin(scope, await sessionOf(retinue, options)),
+    async (control, retinue) => control.unpin(scope, await sessionToPinIn(retinue, options)),
     ({ profile_id }) => `${profile_id} is not pinned any more for ${WHOM[scope]}.`,
   )
 }
@@ -134,14 +139,19 @@ async function sessionOf(retinue: Retinue, { session }: { session?: string }): P
   return session === undefined ? {} : { session_id: (await retinue.sessions.find(session)).session_id }
 }
 
+/** One that is not found is refused, and written to the log, where it is asked for. */
+async function sessionToPinIn(retinue: Retinue, options: ScopeOptions): Promise<{ session_id?: string }> {
+  return sessionOf(retinue, options).catch((error: unknown) => {
+    if (error instanceof RetinueError && options.session !== undefined) return { session_id: options.session }
+    throw error
+  })
+}
+
 export async function agentsPut(name: string, file: string, options: Options & { expect?: number }): Promise<number> {
   const profile = await profileFrom(file, options)
   return withControl(
     options,
-    async (control, retinue) => {
-      const before = options.expect ?? (await retinue.store.record('profile', name))?.version ?? 0
-      return control.putProfile(name, profile, before)
-    },
+    (control) => inFile(file, control.putProfile(name, profile, options.expect)),
     ({ version }) => `The profile ${name} is in the store (version ${version}).`,
   )
 }
@@ -154,20 +164,36 @@ export function agentsRemove(name: string, options: Options): Promise<number> {
   )
 }
 
-export function agentsHistory(options: Options): Promise<number> {
+export function agentsHistory(profile: string | undefined, options: Options): Promise<number> {
   const { dim } = paintFor(process.stdout, process.env)
   return withControl(
     options,
-    (control) => control.history(),
+    (control) => control.history(profile),
     (records) =>
       records
         .map(({ version, by, at, value }) => {
-          const handles = ((value as { agents?: RegistryEntry[] } | null)?.agents ?? []).map(({ agentId }) => agentId)
           const when = new Date(at).toISOString().replace(/\.\d+Z$/, 'Z')
-          return `${String(version).padStart(4)}  ${when}  ${line(by).padEnd(12)} ${dim(handles.join(', ') || 'no agents')}`
+          return `${String(version).padStart(4)}  ${when}  ${line(by).padEnd(12)} ${dim(profile === undefined ? handlesIn(value) : summaryOf(value))}`
         })
-        .join('\n') || 'The registry was never written.',
+        .join('\n') || `${profile === undefined ? 'The registry' : `The profile ${line(profile)}`} was never written.`,
   )
+}
+
+function handlesIn(value: unknown): string {
+  const { agents = [] } = (value ?? {}) as { agents?: RegistryEntry[] }
+  return agents.map(({ agentId }) => agentId).join(', ') || 'no agents'
+}
+
+function summaryOf(value: unknown): string {
+  return value === null ? 'removed' : line((value as { description?: string }).description ?? '')
+}
+
+/** What is wrong with what a file says is told with the name of the file. */
+async function inFile<T>(file: string, work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (!(error instanceof RetinueError) || error.code !== 'input') throw error
+    throw new RetinueError('input', `${file === '-' ? 'stdin' : file}: ${error.message}`)
+  })
 }
 
 /** Prints the registry as its JSON is written; with `set` it is replaced by that of a file. */
@@ -181,15 +207,9 @@ export async function agentsRegistry(options: Options & { set?: string; expect?:
     )
   }
   const text = await textOf(set)
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw new RetinueError('input', `${set === '-' ? 'stdin' : set} is no JSON: ${(error as Error).message}`)
-  }
   return withControl(
     options,
-    async (control) => control.putRegistry(value, expect ?? (await control.registry()).version),
+    async (control) => inFile(set, control.putRegistry(text, expect ?? (await control.registry()).version)),
     ({ version, value }) => `The registry has ${value.agents.length} agents now (version ${version}).`,
   )
 }

@@ -1,3 +1,4 @@
+import { commandsIn } from '../../index.js'
 import { EXIT } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { line, paintFor } from '../style.js'
@@ -10,16 +11,17 @@ export async function audit(options: StoreOptions & { last: number; as?: string;
       for (const event of events) process.stdout.write(`${JSON.stringify(event)}\n`)
       return EXIT.ok
     }
-    if (events.length === 0) process.stdout.write('Nothing was done yet.\n')
+    const commands = commandsIn(events)
+    if (commands.length === 0) process.stdout.write('Nothing was done yet.\n')
     const { dim, green, red, yellow } = paintFor(process.stdout, process.env)
-    const colours = { success: green, failure: yellow, denied: red }
-    for (const { at, data } of events) {
+    const colours = { success: green, failure: yellow, denied: red, interrupted: red }
+    for (const { at, ...data } of commands) {
       const when = new Date(at).toISOString().replace(/\.\d+Z$/, 'Z')
       const who = `${line(data.principal)} (${data.role})`
       const what = line(`${data.command} ${data.arguments}`.trim())
       const said = dim(line(data.message))
       process.stdout.write(
-        `${when}  ${colours[data.outcome](data.outcome.padEnd(7))}  ${who.padEnd(18)}  ${what}  ${said}\n`,
+        `${when}  ${colours[data.outcome](data.outcome.padEnd(11))}  ${who.padEnd(18)}  ${what}  ${said}\n`,
       )
     }
     return EXIT.ok

@@ -4,6 +4,7 @@ import { chatCommands } from '../chat/commands/table.js'
 import { createChatCompleter } from '../chat/completing.js'
 import { Conversation } from '../chat/conversation.js'
 import { plainFace, terminalFace } from '../chat/face.js'
+import { farewell } from '../chat/farewell.js'
 import { greeting, labelOf } from '../chat/greeting.js'
 import type { Room } from '../chat/room.js'
 import { openChatScreen, openPlainScreen } from '../chat/screen.js'
@@ -20,15 +21,16 @@ const HISTORY = 200
 
 export async function chat(words: string[], flags: ChatFlags): Promise<number> {
   const interactive = isInteractive()
+  if (!interactive && process.stdin.isTTY && process.stdout.isTTY)
+    process.stderr.write('retinue: TERM=dumb: lines are read as from a pipe, and nobody is asked anything\n')
   if (interactive && !(await offerTrust(flags))) return EXIT.interrupted
   return withRetinue(flags, async (retinue) => {
     const session = await earlierSession(retinue, flags)
     const control = retinue.control(flags.as)
     const { model, mode, ...options } = asked(flags)
-    const conversation = new Conversation(retinue, control.principal.id, session, {
-      ...(model ? { model } : {}),
-      ...(mode ? { mode } : {}),
-    })
+    const chosen = { ...(model ? { model } : {}), ...(mode ? { mode } : {}) }
+    const { defaults } = await retinue.choices()
+    const conversation = new Conversation(retinue, control.principal.id, session, chosen, defaults.mode)
     const screen = interactive
       ? openChatScreen({
           ...{ input: process.stdin, output: process.stdout, env: process.env, history: await said(retinue) },
@@ -48,10 +50,12 @@ export async function chat(words: string[], flags: ChatFlags): Promise<number> {
         face.say(await greeting(room, session !== null))
         screen.label(await labelOf(room))
       }
-      const { code, left } = await loop.talk(words.length > 0 ? words.join(' ') : null)
+      const end = await loop.talk(words.length > 0 ? words.join(' ') : null)
       screen.close()
-      farewell(conversation.session_id, left, interactive)
-      return code
+      farewell(conversation.session_id, end, interactive)
+      // What has not stopped by now would be waited for below; it can be resumed like that of a process that was killed.
+      if (end.at_once) process.exit(end.code)
+      return end.code
     } finally {
       screen.close()
     }
@@ -81,16 +85,5 @@ async function earlierSession(retinue: Retinue, flags: ChatFlags): Promise<Sessi
 /** What was said before, oldest first. */
 async function said(retinue: Retinue): Promise<string[]> {
   const runs = await retinue.runs({ limit: HISTORY })
-  // What a program handed out is not what somebody typed.
-  return runs
-    .map(({ task }) => task)
-    .filter((task) => !/\n\n\{"tasks":/.test(task))
-    .reverse()
-}
-
-/** What is at work no longer, and how to get back to it. */
-function farewell(session_id: string | null, left: readonly string[], interactive: boolean): void {
-  const out = interactive ? process.stdout : process.stderr
-  for (const run_id of left) out.write(`Still to be done, go on with: retinue resume ${run_id}\n`)
-  if (session_id !== null && interactive) out.write(`Back to this session: retinue chat --resume ${session_id}\n`)
+  return runs.flatMap(({ said }) => said ?? []).reverse()
 }

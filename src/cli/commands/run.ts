@@ -11,7 +11,7 @@ type RunFlags = WorkOptions & DriveOptions & ContractFlags & { continue?: boolea
 
 const COMMANDS = [
   ...['run', 'resume', 'runs', 'show', 'watch', 'cancel', 'replay', 'diff', 'apply', 'discard', 'worktrees', 'gc'],
-  ...['demo', 'doctor', 'init', 'mcp', 'help', 'chat', 'agents', 'audit'],
+  ...['adopt', 'demo', 'doctor', 'init', 'mcp', 'help', 'chat', 'agents', 'audit'],
 ]
 
 export async function run(words: string[], flags: RunFlags): Promise<number> {

@@ -59,9 +59,9 @@ export class LiveScreen {
     private readonly options: LiveScreenOptions = {},
   ) {}
 
-  /** Text that scrolls by. */
+  /** Text that scrolls by; while the terminal is somebody else's it waits. */
   write(text: string): void {
-    if (this.#state !== 'shown') {
+    if (this.#state === 'off') {
       this.screen.write(text)
       return
     }
@@ -87,11 +87,13 @@ export class LiveScreen {
     if (this.#state !== 'shown') return
     this.#take()
     this.#state = 'away'
+    this.#forgetSignals()
   }
 
   back(): void {
     if (this.#state !== 'away') return
     this.#state = 'shown'
+    this.#hearSignals()
     this.#own()
     this.changed()
   }
@@ -106,14 +108,14 @@ export class LiveScreen {
 
   /** Takes the picture away for good; what was written is all there. Says whether there ever was a picture. */
   close(): boolean {
-    if (this.#state === 'shown') this.#take()
     if (this.#state === 'off') return false
+    if (this.#state === 'shown') this.#take()
+    else this.screen.write(this.#lines + this.#unfinished)
     this.#state = 'off'
     if (this.#tick) clearInterval(this.#tick)
     this.screen.off('resize', this.#resized)
     process.off('exit', this.#exit)
-    for (const signal of ENDINGS) process.off(signal, this.#endings[signal])
-    process.off('SIGTSTP', this.#stopped)
+    this.#forgetSignals()
     return true
   }
 
@@ -122,10 +124,20 @@ export class LiveScreen {
     this.screen.on('resize', this.#resized)
     // Whatever ends the process, the terminal gets its cursor back.
     process.on('exit', this.#exit)
-    for (const signal of ENDINGS) process.on(signal, this.#endings[signal])
-    process.on('SIGTSTP', this.#stopped)
+    this.#hearSignals()
     this.#tick = setInterval(() => this.changed(), TICK_MS).unref()
     this.#own()
+  }
+
+  #hearSignals(): void {
+    for (const signal of ENDINGS) process.on(signal, this.#endings[signal])
+    process.on('SIGTSTP', this.#stopped)
+  }
+
+  /** While the terminal is somebody else's they are too: of two that listen, each would leave a signal to the other. */
+  #forgetSignals(): void {
+    for (const signal of ENDINGS) process.off(signal, this.#endings[signal])
+    process.off('SIGTSTP', this.#stopped)
   }
 
   #own(): void {
@@ -137,7 +149,8 @@ export class LiveScreen {
 
   /** Where nobody else takes care of a signal it does what it would have done without us, after the cursor is back. */
   #ended(signal: NodeJS.Signals): void {
-    if (process.listenerCount(signal) > 1) return
+    // Somebody who heard it first may have closed this.
+    if (this.#state !== 'shown' || process.listenerCount(signal) > 1) return
     this.close()
     process.kill(process.pid, signal)
   }

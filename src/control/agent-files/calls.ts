@@ -27,8 +27,14 @@ const FETCH = 'web_fetch'
 const SKILL = 'load_skill'
 const FILES = ['read_file', 'write_file', 'edit_file', 'list_dir', 'find_files', 'search_files', 'overview', 'git_diff']
 
-/** Where `Bash` is refused, what is done with it elsewhere is meant too. */
-const BY_COMMAND = [COMMAND, 'run_tests', 'git_commit']
+/**
+ * What else is meant where a tool of others is refused or asked about: what is done with `Bash` elsewhere has tools of
+ * its own here, and a rule about editing is one about writing, with whatever tool.
+ */
+const ALONG: Readonly<Record<string, readonly string[]>> = {
+  [COMMAND]: ['run_tests', 'git_commit'],
+  edit_file: ['write_file'],
+}
 
 /** Reads `Read`, `Bash(git diff *)`, `mcp__github__*`, `Agent(reviewer, tester)` and our own names. */
 export function readCall(text: string, use: Use, tools: readonly ToolName[]): ReadCall {
@@ -46,19 +52,22 @@ export function readCall(text: string, use: Use, tools: readonly ToolName[]): Re
   const is_ours = tool === name
   if (DELEGATION_TOOLS.includes(tool) && !is_ours && tool !== 'spawn_await') return spawnCall(text, pattern, use)
   if (tool === SKILL && pattern !== null) return skillCall(text, pattern, use)
-  if (pattern === null)
-    return { kind: 'calls', entries: !is_ours && use !== 'allow' && tool === COMMAND ? BY_COMMAND : [tool] }
-  const translated = is_ours ? { ok: true as const, pattern } : translate(text, tool, pattern, use)
+  const all = [tool, ...(is_ours || use === 'allow' ? [] : (ALONG[tool] ?? []))]
+  if (pattern === null) return { kind: 'calls', entries: all }
+  const translated = is_ours ? { ok: true as const, patterns: [pattern] } : translate(text, tool, pattern, use)
   if (!translated.ok) return fault(translated.message)
-  if (translated.pattern === null) return readCall(name, use, tools)
+  const { patterns } = translated
+  if (patterns === null) return readCall(name, use, tools)
   if (tool !== COMMAND && tool !== FETCH && !FILES.includes(tool)) {
     return fault(`${quoted(text)}: ${tool} has no patterns: write ${tool} alone`)
   }
-  const rule = readRule(use, `${tool}(${translated.pattern})`, tools)
-  if (!rule.ok) return fault(rule.fault.message)
-  // Elsewhere a rule about editing is one about writing, with whatever tool.
-  const all = tool === 'edit_file' && !is_ours && use !== 'allow' ? ['edit_file', 'write_file'] : [tool]
-  return { kind: 'calls', entries: all.map((one) => `${one}(${translated.pattern})`) }
+  for (const one of patterns) {
+    const rule = readRule(use, `${tool}(${one})`, tools)
+    if (!rule.ok) return fault(rule.fault.message)
+  }
+  // Of commands the others have no patterns, and are held to those of run_command.
+  const with_pattern = tool === COMMAND ? [tool] : all
+  return { kind: 'calls', entries: with_pattern.flatMap((one) => patterns.map((its) => `${one}(${its})`)) }
 }
 
 /** Names that people have in mind, as they are written elsewhere. */
@@ -96,11 +105,17 @@ function serverCall(name: string, pattern: string | null): ReadCall {
   return { kind: 'calls', entries: [/^mcp__.+?__./.test(full) || full.includes('*') ? full : `${full}__*`] }
 }
 
-/** Who may not edit notebooks with a tool for them may not do it with another one. */
+/** Who may not change files with a tool that is not here may not do it with another one. */
 function othersCall(name: string, use: Use): ReadCall {
-  if (use === 'allow' || !/^notebook_?edit$/i.test(name)) return { kind: 'missing' }
-  return { kind: 'calls', entries: ['edit_file(**/*.ipynb)'] }
+  const of = use === 'allow' ? undefined : CHANGING.find(([words]) => words.test(name))?.[1]
+  if (of === undefined) return { kind: 'missing' }
+  return { kind: 'calls', entries: ['edit_file', 'write_file'].map((tool) => `${tool}${of}`) }
 }
+
+const CHANGING: readonly [RegExp, string][] = [
+  [/^notebook_?edit$/i, '(**/*.ipynb)'],
+  [/^(?:apply_?)?patch$/i, ''],
+]
 
 function spawnCall(text: string, pattern: string | null, use: Use): ReadCall {
   if (pattern === null) return { kind: 'spawn', names: null }
@@ -118,45 +133,91 @@ function skillCall(text: string, pattern: string, use: Use): ReadCall {
   return fault(`${quoted(text)}: single skills cannot be refused here: list those that it may load under skills`)
 }
 
-/** `pattern` null: all calls of the tool. */
-type Translated = { ok: true; pattern: string | null } | { ok: false; message: string }
+/** `patterns` null: all calls of the tool. */
+type Translated = { ok: true; patterns: string[] | null } | { ok: false; message: string }
 
 function translate(text: string, tool: string, pattern: string, use: Use): Translated {
   if (tool === COMMAND) return commandPattern(text, pattern, use)
-  if (tool === FETCH) {
-    const domain = /^domain:(.+)$/.exec(pattern)?.[1]
-    return { ok: true, pattern: domain === undefined ? pattern.replace(/^https?:\/\//, '') : `${domain}/**` }
-  }
-  return pathPattern(text, pattern)
+  return tool === FETCH ? addressPatterns(text, pattern, use) : pathPattern(text, pattern, use)
 }
 
 /**
- * Elsewhere a * stands for any text, here for words at the end and for characters of one word otherwise. A pattern that
- * lets through is narrower by that; one that refuses would refuse less than it says.
+ * Elsewhere a * stands for any text, here for words at the end and for characters of one word otherwise; and elsewhere
+ * quotes are part of the text. A pattern that lets through is narrower by that; one that refuses would refuse less than
+ * it says.
  */
 function commandPattern(text: string, pattern: string, use: Use): Translated {
   const spaced = pattern.replace(/:\*$/, ' *').trim()
-  if (/^\*+$/.test(spaced)) return { ok: true, pattern: null }
-  const words = spaced.split(/\s+/)
-  if (use !== 'allow' && words.slice(0, -1).some((word) => word.includes('*'))) {
-    const message = `${quoted(text)}: a * before the last word stands for one word here, so that this would say less than it does elsewhere: write the words out, or ${COMMAND} for all commands`
-    return { ok: false, message }
+  if (/^\*+$/.test(spaced)) return { ok: true, patterns: null }
+  const words = spaced.replace(/\*+$/, '*').split(/\s+/)
+  const written = words.join(' ')
+  if (use !== 'allow' && written.slice(0, -1).includes('*')) {
+    return no(
+      `${quoted(text)}: a * stands for any text here only at the very end, so that this would say less than it does elsewhere: write the words out, or ${COMMAND} for all commands`,
+    )
   }
-  const last = words.at(-1) as string
-  return { ok: true, pattern: last !== '*' && last.endsWith('*') ? `${words.join(' ')} *` : words.join(' ') }
+  if (use !== 'allow' && /["'\\`]/.test(written)) {
+    return no(
+      `${quoted(text)}: commands are compared word by word, without quotes, so that this would say less than it does elsewhere: end it with a * before them, or write ${COMMAND} for all commands`,
+    )
+  }
+  return { ok: true, patterns: [words.at(-1) !== '*' && written.endsWith('*') ? `${written} *` : written] }
 }
 
-/** Elsewhere a name without a folder is one at any depth, and a slash at the beginning is the project's folder. */
-function pathPattern(text: string, pattern: string): Translated {
+/**
+ * Elsewhere a name without a folder is one at any depth, a slash at the beginning is the project's folder, and ** goes
+ * through folders only where it stands alone between slashes.
+ */
+function pathPattern(text: string, pattern: string, use: Use): Translated {
   if (/^(?:\/\/|~|\$HOME)/.test(pattern)) {
-    return { ok: false, message: `${quoted(text)} is outside the project folder, which agents never leave: remove it` }
+    return no(`${quoted(text)} is outside the project folder, which agents never leave: remove it`)
   }
-  const path = pattern.replace(/^\.?\//, '')
-  if (path === '' || /^\*+$/.test(path)) return { ok: true, pattern: null }
-  const message = workspacePathFault(path)
-  if (message !== null) return { ok: false, message }
+  const unclear = choiceFault(pattern, use)
+  if (unclear !== null) return no(`${quoted(text)}: ${unclear}`)
+  const given = pattern.replace(/^\.?\//, '')
+  if (given === '' || /^\*+$/.test(given)) return { ok: true, patterns: null }
+  const message = workspacePathFault(given)
+  if (message !== null) return no(message)
+  const path = use === 'allow' ? given.replace(/(?<=[^/*])\*{2,}|\*{2,}(?=[^/*])/g, '*') : given
   const is_bare = !pattern.startsWith('/') && !pattern.startsWith('./') && !path.replace(/\/$/, '').includes('/')
-  return { ok: true, pattern: is_bare ? `**/${path}` : path }
+  return { ok: true, patterns: [is_bare ? `**/${path}` : path] }
+}
+
+/** Elsewhere [ chooses characters and { stands for itself; here it is the other way round, which for { lets more through. */
+export function choiceFault(pattern: string, use: Use): string | null {
+  if (pattern.includes('['))
+    return 'a [ stands for itself here, not for one of several characters: write them out, or ?'
+  return use === 'allow' && pattern.includes('{') ? 'write one pattern for each choice in the braces' : null
+}
+
+/** Rules see an address as `host[:port]/path`, the host in lower case. Whoever refuses a host refuses it at every port. */
+function addressPatterns(text: string, pattern: string, use: Use): Translated {
+  const [, domain] = /^domain:(.*)$/s.exec(pattern) ?? []
+  const [, written = '', rest = ''] = /^([^/]*)(.*)$/s.exec(domain ?? pattern.replace(/^https?:\/\//i, '')) ?? []
+  const host = hostOf(written)
+  if (host === null || (domain !== undefined && (rest !== '' || host.includes(':')))) {
+    return no(`${quoted(text)}: ${quoted(written + rest)} names no host: write it as in domain:example.org`)
+  }
+  if (/[?#[]/.test(rest)) {
+    return no(
+      `${quoted(text)}: addresses are compared without what follows a ?, and a [ stands for itself: write * for it`,
+    )
+  }
+  const below = domain === undefined ? rest : '/**'
+  const at_ports = use === 'allow' || /:|\*$/.test(host) ? [] : [`${host}:*${below}`]
+  return { ok: true, patterns: [`${host}${below}`, ...at_ports] }
+}
+
+/** A host as it is in addresses, with its port; null where it is none. */
+function hostOf(written: string): string | null {
+  const plain =
+    written.includes('*') || !URL.canParse(`http://${written}`) ? written : new URL(`http://${written}`).host
+  const host = plain.toLowerCase().replace(/\.(?=:|$)/, '')
+  return /^[\w*.-]+(?::[\d*]+)?$/.test(host) ? host : null
+}
+
+function no(message: string): Translated {
+  return { ok: false, message }
 }
 
 function fault(message: string): ReadCall {

@@ -3,12 +3,16 @@ import type { FileFault, Host, Workspace } from '../../host/index.js'
 import type { FoundProfile } from '../profiles/found.js'
 import { type AgentFolder, agentFolders, MAX_READ, markdownIn, openFolder, shownPath } from './folders.js'
 import { slug } from './name.js'
-import { parseAgentFile } from './parse.js'
+import { type ParsedAgent, parseAgentFile } from './parse.js'
 import type { AgentFileSurroundings, AgentPlaces } from './surroundings.js'
 
 type Machine = Pick<Host, 'workspace'>
 /** A file that was found. `real`: where it really is. */
 type Found = { real: string; profile: FoundProfile }
+type Parse = (file: Parameters<typeof parseAgentFile>[0]) => Promise<ParsedAgent>
+
+/** What files came to when they were read before, with the same surroundings: one whose text is the same is not parsed again. */
+export type KnownAgentFiles = Map<string, { text: string; parsed: ParsedAgent }>
 
 const MAX_BYTES = 256 * 1024
 
@@ -21,21 +25,23 @@ export async function discoverAgentFiles(
   host: Machine,
   places: AgentPlaces,
   surroundings: AgentFileSurroundings,
+  known: KnownAgentFiles = new Map(),
 ): Promise<FoundProfile[]> {
-  const folders = await Promise.all(
-    agentFolders(places).map((folder) => readFolder(host, folder, places, surroundings)),
-  )
+  const parse: Parse = async (file) => {
+    const key = `${file.scope} ${file.shown}`
+    const before = known.get(key)
+    if (before?.text === file.text) return before.parsed
+    const parsed = await parseAgentFile(file, surroundings)
+    known.set(key, { text: file.text, parsed })
+    return parsed
+  }
+  const folders = await Promise.all(agentFolders(places).map((folder) => readFolder(host, folder, places, parse)))
   // The home folder can be the project, and one folder a link to another: what is there twice counts where it is stronger.
   const last = new Map(folders.flat().map(({ real, profile }) => [real, profile]))
   return folders.flatMap((files) => oneOfEachName(files.filter(({ real, profile }) => last.get(real) === profile)))
 }
 
-async function readFolder(
-  host: Machine,
-  folder: AgentFolder,
-  places: AgentPlaces,
-  surroundings: AgentFileSurroundings,
-): Promise<Found[]> {
+async function readFolder(host: Machine, folder: AgentFolder, places: AgentPlaces, parse: Parse): Promise<Found[]> {
   const opened = await openAgentFolder(host, folder)
   if (opened === null) return []
   const { ground, root, leads_out } = opened
@@ -65,7 +71,7 @@ async function readFolder(
     if (!/^\uFEFF?---/.test(read.text) && IS_PROSE.test(basename(path))) continue
     const inside = folder.scope === 'project' ? dirname(join(folder.path, path)) : null
     const agent = { shown: file, base: basename(path), text: read.text, scope: folder.scope, folder: inside }
-    const { name, notes, kept, profile, fault, disabled } = await parseAgentFile(agent, surroundings)
+    const { name, notes, kept, profile, fault, disabled } = await parse(agent)
     if (disabled) continue
     const common = { name, source: source(path), notes, kept }
     const real = join(ground.root, read.path)

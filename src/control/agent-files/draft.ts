@@ -62,6 +62,16 @@ export function keep(draft: Draft, key: string, value: unknown, text?: string): 
   draft.fields.push({ key, state: 'kept', text: text ?? 'means nothing here' })
 }
 
+/** A list that several keys may have: what each of them names. An empty one stays empty. */
+export function narrowList(
+  draft: Draft,
+  field: 'may_spawn' | 'skills' | 'mcp_servers',
+  names: readonly string[],
+): void {
+  const before = draft.profile[field]
+  draft.profile[field] = [...new Set(names)].filter((name) => before?.includes(name) ?? true)
+}
+
 /** A value as a person reads it in a line. */
 export function inWords(value: unknown): string {
   if (Array.isArray(value)) return value.map(inWords).join(', ') || 'none'

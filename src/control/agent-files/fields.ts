@@ -13,8 +13,11 @@ import { explain } from '../config/explain.js'
 import { fieldsOf } from '../config/fields.js'
 import { nearest, plain } from '../config/nearest.js'
 import { workspacePathFault } from '../config/paths.js'
-import { hasUnseen, quoted } from '../plain.js'
-import { type Draft, inWords, keep, note, readNames, refuse, took } from './draft.js'
+import { readTool } from '../config/tools.js'
+import type { Path } from '../config/yaml.js'
+import { hasUnseen, plainLine, quoted } from '../plain.js'
+import { isHarmless, soundsLikeBoundary } from './boundary-words.js'
+import { type Draft, inWords, keep, narrowList, note, readNames, refuse, took } from './draft.js'
 import { readModel, readModels, readPool } from './model-field.js'
 import { readPermission } from './permission-field.js'
 import { readRules, readTools } from './tools-field.js'
@@ -62,26 +65,35 @@ const READERS: Readonly<Record<string, Reader>> = {
 export function readField(draft: Draft, key: string, value: unknown) {
   const reader = Object.hasOwn(READERS, key) ? READERS[key] : undefined
   if (reader) return reader(draft, key, value)
-  const instead = SOUNDS_LIKE.find(([words]) => words.includes(plain(key)))?.[1] ?? meant(key)
-  if (instead === null) return keep(draft, key, value)
-  refuse(draft, [key], `${quoted(key)} is not understood, and may be a boundary: ${instead}`, 'key')
+  const found = boundaryIn(draft, [key], value)
+  if (found === null) return keep(draft, key, value)
+  const which = quoted(found.path.join('.'))
+  refuse(draft, found.path, `${which} is not understood, and may be a boundary: ${found.instead}`, 'key')
 }
 
-/** Words for boundaries that people write and that no tool, or not this one, understands. */
-const SOUNDS_LIKE: readonly [readonly string[], string][] = [
-  [['allowedtools', 'toolsallowed', 'enabledtools', 'includetools', 'allowtools'], 'write tools'],
-  [
-    ['deniedtools', 'excludetools', 'excludedtools', 'blockedtools', 'denytools', 'disabledtools'],
-    'write disallowedTools',
-  ],
-  [['permissions', 'allow', 'allowlist', 'denylist', 'blocklist'], 'write tools, deny and ask, or permission'],
-  [['approval', 'approvalmode', 'approvalpolicy', 'autoapprove'], 'write mode'],
-  [['readonly', 'writable', 'sandbox', 'sandboxmode'], 'write isolation: read_only, or write_paths'],
-  [['allowedpaths', 'paths', 'allowedfiles', 'deniedpaths'], 'write read_paths and write_paths'],
-  [['allowedcommands', 'deniedcommands', 'commands'], 'write tools: run_command(...), or deny'],
-  [['network', 'internet', 'alloweddomains', 'blockeddomains'], 'write tools: web_fetch(...), or deny'],
-  [['maxcost', 'maxbudget', 'maxbudgetusd', 'timeout', 'timeoutms'], 'write budget'],
-]
+type Boundary = { path: Path; instead: string }
+
+/** The first key that sounds like a boundary, of this one and those in it. */
+function boundaryIn(draft: Draft, path: Path, value: unknown): Boundary | null {
+  const key = path.at(-1)
+  if (typeof key === 'string') {
+    if (isHarmless(key)) return null
+    const instead = (path.length === 1 ? meant(key) : null) ?? soundsLikeBoundary(key) ?? toolSwitch(draft, key, value)
+    if (instead !== null) return { path, instead }
+  }
+  if (typeof value !== 'object' || value === null) return null
+  for (const [inner, item] of Object.entries(value)) {
+    const found = boundaryIn(draft, [...path, Array.isArray(value) ? Number(inner) : inner], item)
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** `grep: false` beside the other keys is a line of `tools` or `permission` that was not put there. */
+function toolSwitch({ surroundings: { tools } }: Draft, key: string, value: unknown): string | null {
+  const switches = typeof value === 'boolean' || value === 'allow' || value === 'ask' || value === 'deny'
+  return switches && readTool(key, tools).ok ? 'write it under tools or permission' : null
+}
 
 const BOUNDARIES = [
   ...['tools', 'disallowedTools', 'permission', 'permissionMode', 'read_paths', 'write_paths', 'may_spawn', 'skills'],
@@ -98,7 +110,8 @@ const BOUNDARIES = [
 ]
 
 function meant(key: string): string | null {
-  if (key.length < 4) return null
+  // The opposite of a word is near to it.
+  if (key.length < 4 || /^allow/i.test(key)) return null
   const near = nearest(key, BOUNDARIES)
   return near === null ? null : `did you mean ${near}?`
 }
@@ -156,7 +169,7 @@ function readSkills(draft: Draft, key: string, value: unknown) {
   const names = read.names.map(({ name }) => name.replace(/^skill:/, ''))
   const wrong = read.names.find(({ name }) => !/^[^\s*()]+$/.test(name))
   if (wrong) refuse(draft, wrong.path, `${quoted(wrong.name)} does not name a skill: list whole names, without *`)
-  draft.profile.skills = [...new Set([...(draft.profile.skills ?? []), ...names])]
+  narrowList(draft, 'skills', names)
   took(draft, key, `${names.join(', ') || 'none'}, loaded when it asks for them`)
 }
 
@@ -174,7 +187,7 @@ function readServers(draft: Draft, key: string, value: unknown) {
     if (message !== null) refuse(draft, path, `${quoted(name)}: ${message}`)
   }
   const names = read.names.map(({ name }) => name.replace(/^mcp:/, ''))
-  draft.profile.mcp_servers = [...new Set([...(draft.profile.mcp_servers ?? []), ...names])]
+  narrowList(draft, 'mcp_servers', names)
   took(draft, key, `mcp_servers: ${names.join(', ') || 'none'}`)
 }
 
@@ -219,17 +232,17 @@ function readKind(draft: Draft, key: string, value: unknown) {
   )
 }
 
-/** Hooks that say whether something may be done. The others only do something besides. */
-const DECIDING = [
-  ...['PreToolUse', 'PermissionRequest', 'UserPromptSubmit', 'BeforeTool', 'BeforeModel', 'BeforeAgent'],
-  ...['BeforeToolSelection', 'preToolUse', 'permissionRequest'],
-]
+/** Hooks that only do something besides. All others may say whether something is done, or are not known. */
+const BESIDE = [
+  ...['Stop', 'SubagentStart', 'SubagentStop', 'PostToolUse', 'PostToolUseFailure', 'Notification', 'SessionStart'],
+  ...['SessionEnd', 'PreCompact', 'PostCompact', 'PreCompress', 'AfterAgent'],
+].map(plain)
 
 function readHooks(draft: Draft, key: string, value: unknown) {
   const is_mapping = typeof value === 'object' && value !== null && !Array.isArray(value)
-  const deciding = is_mapping ? Object.keys(value).find((event) => DECIDING.includes(event)) : undefined
+  const deciding = is_mapping ? Object.keys(value).find((event) => !BESIDE.includes(plain(event))) : undefined
   if (is_mapping && deciding === undefined) return keep(draft, key, value, 'hooks are not run here')
-  const which = deciding === undefined ? 'hooks' : `the hook ${deciding}`
+  const which = deciding === undefined ? 'hooks' : `the hook ${plainLine(deciding, 60)}`
   const message = `${which} may refuse calls, and hooks are not run here: say what it may do with tools, deny, ask or write_paths, and remove it`
   refuse(draft, deciding === undefined ? [key] : [key, deciding], message, 'key')
 }
@@ -240,8 +253,9 @@ function readMaySpawn(draft: Draft, key: string, value: unknown) {
   const wrong = read.names.find(({ name }) => !PROFILE_NAME.test(name) && !HANDLE.test(name))
   if (wrong)
     return refuse(draft, wrong.path, `${quoted(wrong.name)} is neither a profile nor a handle such as @reviewer`)
-  draft.profile.may_spawn = [...new Set([...(draft.profile.may_spawn ?? []), ...read.names.map(({ name }) => name)])]
-  took(draft, key, draft.profile.may_spawn.join(', ') || 'none')
+  const names = read.names.map(({ name }) => name)
+  narrowList(draft, 'may_spawn', names)
+  took(draft, key, names.join(', ') || 'none')
 }
 
 /** Files and globs of the project folder. */

@@ -63,7 +63,7 @@ function isMarkdown({ name, kind }: Entry): boolean {
 /** null where there is no such folder, or it may not be read. */
 export async function openFolder(host: Pick<Host, 'workspace'>, path: string): Promise<Workspace | null> {
   try {
-    return await host.workspace(path)
+    return await host.workspace(path, { to_read: true })
   } catch {
     return null
   }
@@ -78,5 +78,5 @@ export function shownPath(path: string, { project_dir, home }: Pick<AgentPlaces,
 
 /** A file's name can have anything in it; in a message it is one line of what can be seen. */
 function visible(path: string): string {
-  return path.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '\u{fffd}')
+  return path.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu, '\u{fffd}')
 }

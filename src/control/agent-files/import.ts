@@ -2,7 +2,7 @@ import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:pat
 import type { Host, Workspace } from '../../host/index.js'
 import { isWithin } from '../config/paths.js'
 import type { FieldReport, Scope } from './draft.js'
-import { agentFolders, isForeign, markdownIn, openFolder, shownPath } from './folders.js'
+import { agentFolders, isForeign, MAX_READ, markdownIn, openFolder, shownPath } from './folders.js'
 import { nativeText } from './native.js'
 import { type ParsedAgent, parseAgentFile } from './parse.js'
 import type { AgentFileSurroundings, AgentPlaces } from './surroundings.js'
@@ -53,9 +53,11 @@ export async function importAgentFiles(
   const sources = paths.length > 0 ? await given(host, places, paths) : await foreign(host, places, home)
   const agents: ImportedAgent[] = []
   const taken = new Map<string, string>()
+  let room = MAX_READ - (await filesIn(host, target))
   for (const source of sources) {
-    const done = await importOne(source, target, { places, surroundings, taken, dry_run, force })
+    const done = await importOne(source, target, { places, surroundings, taken, room, dry_run, force })
     if (done.to !== null) taken.set(done.name, done.from)
+    if (done.state === 'written') room--
     agents.push(done)
   }
   return { ok: agents.every(({ state }) => state !== 'faulty' && state !== 'exists'), dry_run, agents }
@@ -68,6 +70,8 @@ type Work = {
   places: AgentPlaces
   surroundings: AgentFileSurroundings
   taken: ReadonlyMap<string, string>
+  /** How many more files the folder may have, for all of them to be read. */
+  room: number
   dry_run: boolean
   force: boolean
 }
@@ -88,13 +92,25 @@ async function importOne(source: Source, target: Target, work: Work): Promise<Im
   if (agent.disabled) return { ...said, state: 'turned_off', message: 'it is turned off' }
   const earlier = taken.get(name)
   if (earlier !== undefined) return { ...said, state: 'same_name', message: `${earlier} has the same name` }
-  return { ...said, ...(await write(target, agent as ParsedAgent & { profile: object }, work)) }
+  const done = await write(target, agent as ParsedAgent & { profile: object }, work)
+  const is_new = done.state === 'written' || done.state === 'replaced'
+  const is_shared = is_new && is_projects && folder === null && isWithin(places.home, source.file)
+  return { ...said, ...done, notes: is_shared ? [...notes, SHARED] : notes }
+}
+
+const SHARED =
+  'it was in your home folder, and in the project git add takes it along: --to ~/.config/retinue/agents keeps it to yourself'
+
+/** How many agent files are in the target already. */
+async function filesIn(host: Pick<Host, 'workspace'>, target: Target): Promise<number> {
+  const root = target.ok ? await openFolder(host, join(target.workspace.root, target.folder)) : null
+  return root === null ? 0 : (await markdownIn(root)).paths.length
 }
 
 async function write(
   { workspace, folder }: Extract<Target, { ok: true }>,
   agent: Parameters<typeof nativeText>[0],
-  { places, dry_run, force }: Work,
+  { places, room, dry_run, force }: Work,
 ): Promise<Pick<ImportedAgent, 'to' | 'state' | 'message'>> {
   const path = join(folder, `${agent.name}.md`)
   const to = shownPath(join(workspace.root, path), places)
@@ -106,6 +122,11 @@ async function write(
     const before = await workspace.readText(path, { max_bytes: MAX_BYTES })
     if (before.ok && before.text === text) return { to, state: 'unchanged', message: null }
     if (!force) return { to, state: 'exists', message: `${to} is there already: --force replaces it` }
+  }
+  if (there.digest === null && room <= 0) {
+    return faulty(
+      `${shownPath(join(workspace.root, folder), places)} has ${MAX_READ} agent files, and no more are read`,
+    )
   }
   const state = there.digest === null ? 'written' : 'replaced'
   if (dry_run) return { to, state, message: null }

@@ -156,6 +156,12 @@ function settleLimits(draft: Draft) {
     profile.max_retries = fixed.max_retries
     note(draft, 'max_retries', `it becomes ${fixed.max_retries}, which is fixed in your own file`)
   }
+  // How many tokens a share comes to is known only with the model, so any of it may be more than what is fixed.
+  const most = fixed?.budget?.context_tokens
+  if (most != null && profile.context_share !== undefined) {
+    const message = `a project's file cannot fill ${profile.context_share} % of a model's window, where your file has ${most} context_tokens: write budget.context_tokens, or put the agent into your home folder`
+    refuse(draft, ['context_share'], message)
+  }
 }
 
 /** One line for all keys that nobody here reads. */

@@ -1,8 +1,8 @@
 import { workspacePathFault } from '../config/paths.js'
 import type { Path } from '../config/yaml.js'
 import { quoted } from '../plain.js'
-import { readCall } from './calls.js'
-import { type Draft, inWords, note, refuse, took } from './draft.js'
+import { choiceFault, readCall } from './calls.js'
+import { type Draft, inWords, narrowList, note, refuse, took } from './draft.js'
 import { readName } from './name.js'
 import { forbid, grant, narrowing, SPAWNING } from './tools-field.js'
 
@@ -161,23 +161,24 @@ function isSound(
   base: Decision,
   { pattern, decision, path }: Ruling['patterns'][number],
 ): boolean {
-  const wrong = patternFault(kind, pattern)
+  const wrong = patternFault(kind, pattern, decision)
   if (wrong === null) return true
   // What is allowed anyway is no loss.
   if (decision !== 'allow' || base === 'deny') refuse(draft, path, `${quoted(pattern)}: ${wrong}`, 'key')
   return false
 }
 
-function patternFault(kind: string, pattern: string): string | null {
+function patternFault(kind: string, pattern: string, decision: Decision): string | null {
   if (!PATTERNED.includes(kind))
     return `patterns of ${kind} are not understood here: write allow, ask or deny for all of it`
   const names = toolsOf(kind)
   if (names.includes('bash'))
     return pattern.includes('?') ? 'a ? stands for itself in commands here: write * or the words' : null
+  if (kind === 'webfetch' && /[?#]/.test(pattern))
+    return 'addresses are compared without what follows a ? or #: write *'
   if (!names.includes('edit') && kind !== 'read') return null
-  return /^(?:[/~]|\$HOME)/.test(pattern)
-    ? 'write paths relative to the project folder, which agents never leave'
-    : null
+  if (/^(?:[/~]|\$HOME)/.test(pattern)) return 'write paths relative to the project folder, which agents never leave'
+  return choiceFault(pattern, decision)
 }
 
 /** Of a kind that is refused, what is let through. Files are told by paths, all else by patterns in the list of tools. */
@@ -230,7 +231,7 @@ function ruleTask(draft: Draft, path: Path, { base, patterns }: Ruling) {
     if (!read.ok) refuse(draft, at, `${read.message}; patterns of names are not understood here`)
     return read.ok ? [read.name] : []
   })
-  draft.profile.may_spawn = both(draft.profile.may_spawn, listed)
+  narrowList(draft, 'may_spawn', listed)
   if (names.length > 0) draft.profile.can_spawn_children = true
   if (names.length > 0 && draft.tools !== null) draft.tools.push('spawn_agent')
   if (names.some(({ decision }) => decision === 'ask')) forbid(draft, 'ask', 'task', path)
@@ -246,12 +247,7 @@ function ruleSkills(draft: Draft, path: Path, { base, patterns }: Ruling) {
   if (asked) forbid(draft, 'ask', 'skill', path)
   if (base !== 'deny') return
   const listed = patterns.filter(({ decision }) => decision !== 'deny').map(({ pattern }) => pattern)
-  draft.profile.skills = both(draft.profile.skills, listed)
-}
-
-/** Where another key has a list as well, what is in both. */
-function both(before: readonly string[] | undefined, listed: readonly string[]): string[] {
-  return listed.filter((name) => before?.includes(name) ?? true)
+  narrowList(draft, 'skills', listed)
 }
 
 function isElsewhere(kind: string): boolean {
@@ -271,9 +267,9 @@ function call(name: string, pattern: string, wide: boolean): string {
   return `${name}(${wide ? crossing(site, true) : site}${below})`
 }
 
-/** There, a * goes through folders. */
+/** There, a * goes through folders, and so does a ?. */
 function crossing(pattern: string, wide: boolean): string {
-  const path = pattern.replace(/^\.\//, '')
+  const path = (wide ? pattern.replaceAll('?', '*') : pattern).replace(/^\.\//, '')
   const crossed = path.replace(/\*+/g, (run, at: number) => (!wide && path[at + run.length] === '/' ? run : '**'))
   return crossed.replace(/^\*\*(?=[^/*])/, '**/*')
 }

@@ -2,7 +2,7 @@ import { DELEGATION_TOOLS, matchesName } from '../../domain/index.js'
 import type { Path } from '../config/yaml.js'
 import { quoted } from '../plain.js'
 import { type ReadCall, readCall } from './calls.js'
-import { type Draft, inWords, leaveOut, note, readNames, refuse, took } from './draft.js'
+import { type Draft, inWords, leaveOut, narrowList, note, readNames, refuse, took } from './draft.js'
 
 /** `tools`: a list, a text with commas, or opencode's mapping from names to true and false. */
 export function readTools(draft: Draft, key: string, value: unknown) {
@@ -58,37 +58,24 @@ function allow(draft: Draft, key: string, names: readonly Named[], written: stri
 
 /** The same without a report. `missing`: what Retinue does not have. */
 export function grant(draft: Draft, names: readonly Named[]): { everything: boolean; missing: string[] } {
-  const entries: string[] = []
-  const missing: string[] = []
-  let everything = false
-  for (const { name, path } of names) {
-    const call = readCall(name, 'allow', draft.surroundings.tools)
-    if (call.kind === 'everything') everything = true
-    else if (call.kind === 'missing') missing.push(name)
-    else entries.push(...granted(draft, call, path))
-  }
+  const calls = names.map(({ name, path }) => ({ name, path, call: readCall(name, 'allow', draft.surroundings.tools) }))
+  for (const { call, path } of calls) if (call.kind === 'fault') refuse(draft, path, call.message)
+  const spawned = calls.flatMap(({ call }) => (call.kind === 'spawn' ? [call.names] : []))
+  const agents = spawned.flatMap((one) => one ?? [])
+  const skills = calls.flatMap(({ call }) => (call.kind === 'skill' ? [call.name] : []))
+  if (spawned.length > 0) draft.profile.can_spawn_children = true
+  if (agents.length > 0) narrowList(draft, 'may_spawn', agents)
+  if (skills.length > 0) narrowList(draft, 'skills', skills)
+  const everything = calls.some(({ call }) => call.kind === 'everything')
+  const entries = calls.flatMap(({ call }) => entriesOf(call))
   if (!everything) draft.tools = [...new Set([...(draft.tools ?? []), ...entries])]
-  return { everything, missing }
+  return { everything, missing: calls.flatMap(({ call, name }) => (call.kind === 'missing' ? [name] : [])) }
 }
 
-function granted(draft: Draft, call: ReadCall, path: Path): string[] {
-  const { profile } = draft
-  switch (call.kind) {
-    case 'calls':
-      return call.entries
-    case 'spawn':
-      profile.can_spawn_children = true
-      if (call.names) profile.may_spawn = [...new Set([...(profile.may_spawn ?? []), ...call.names])]
-      return ['spawn_agent']
-    case 'skill':
-      profile.skills = [...new Set([...(profile.skills ?? []), call.name])]
-      return ['load_skill']
-    case 'fault':
-      refuse(draft, path, call.message)
-      return []
-    default:
-      return []
-  }
+function entriesOf(call: ReadCall): readonly string[] {
+  if (call.kind === 'calls') return call.entries
+  if (call.kind === 'spawn') return ['spawn_agent']
+  return call.kind === 'skill' ? ['load_skill'] : []
 }
 
 /** Tools that hand work on. */

@@ -13,7 +13,7 @@ export function agentsText(view: AgentsView): string {
   const { agents, profiles, pins } = view
   const parts = [
     agents.length === 0
-      ? ['No agents are registered. /help agents register says how.']
+      ? ['No agents are registered: retinue agents register --help (in a chat: /help agents register) says how.']
       : ['Agents', ...table(agents.map((entry) => [entry.agentId, agentLine(entry)]))],
     profiles.length === 0
       ? ['There are no profiles.']
@@ -48,8 +48,8 @@ function shortSource(source: ProfileView['source']): string {
 function pinLine(pin: PinView, { in_effect, workspace }: AgentsView): string {
   const of = parsePinRecordId(pin.record_id)?.of ?? null
   const where = scopeInWords(pin.scope, of === workspace ? null : of)
-  const holds = in_effect?.record_id === pin.record_id ? ', in effect' : ''
-  return `${pin.profile_id} ${where}${holds}${pin.fault === null ? '' : `. Cannot be used: ${pin.fault}`}`
+  const holds = in_effect?.record_id === pin.record_id ? ', in effect' : ', not in effect here'
+  return `${pin.profile_id}${pin.handle === null ? '' : ` (${pin.handle})`} ${where}${holds}${pin.fault === null ? '' : `. Cannot be used: ${pin.fault}`}`
 }
 
 /** What `/agents show` prints: all that is said about a profile, but its prompt only as far as one line goes. */

@@ -19,6 +19,8 @@ export type CommandSpec<A> = {
   summary: string
   /** Who may do it: always, or for what was given. */
   least: PrincipalRole | ((args: A) => PrincipalRole)
+  /** Whether it changes nothing and starts nothing: always, or for what was given. Default: it does. */
+  looks?: boolean | ((args: A) => boolean)
   /** Understands what is typed after the name, or says what is wrong with it. */
   parse: (given: string) => Parsed<A>
   run: (args: A, caller: CommandCaller) => Promise<CommandAnswer>
@@ -28,15 +30,18 @@ export type CommandSpec<A> = {
 export type Command = Pick<CommandSpec<unknown>, 'name' | 'usage' | 'example' | 'summary'> & {
   /** null: it depends on what is given. */
   least: PrincipalRole | null
-  prepare: (
-    given: string,
-  ) => { ok: true; least: PrincipalRole; run: (caller: CommandCaller) => Promise<CommandAnswer> } | Refused
+  prepare: (given: string) => Prepared | { ok: false; message: string }
 }
 
-type Refused = { ok: false; message: string }
+type Prepared = {
+  ok: true
+  least: PrincipalRole
+  looks: boolean
+  run: (caller: CommandCaller) => Promise<CommandAnswer>
+}
 
 export function defineCommand<A>(spec: CommandSpec<A>): Command {
-  const { name, usage, example, summary, least } = spec
+  const { name, usage, example, summary, least, looks = false } = spec
   return {
     ...{ name, usage, example, summary },
     least: typeof least === 'function' ? null : least,
@@ -46,6 +51,7 @@ export function defineCommand<A>(spec: CommandSpec<A>): Command {
       return {
         ok: true,
         least: typeof least === 'function' ? least(parsed.args) : least,
+        looks: typeof looks === 'function' ? looks(parsed.args) : looks,
         run: (caller) => spec.run(parsed.args, caller),
       }
     },

@@ -19,28 +19,41 @@ export type ControlCall = {
   what?: string
 }
 
-export type Caller = Pick<ControlPlace, 'principal' | 'session_id' | 'records' | 'redactor' | 'now'>
+/** What is to be done, once it is understood. `looks`: it changes nothing and starts nothing. */
+export type ControlWork<T> = { ok: true; looks: boolean; work: () => Promise<Result<T>> } | ControlRefusal
+
+type Result<T> = ({ ok: true } & T) | ControlRefusal
+
+export type Caller = Pick<ControlPlace, 'principal' | 'session_id' | 'records' | 'redactor' | 'now' | 'new_id'>
 
 /**
- * The one way in which anything is done with the control plane: the role is checked, it is done, and the control log has
- * one event that says so, whatever came of it.
+ * The one way in which anything is done with the control plane: the role is checked, the control log has a request, it
+ * is done, and the log has a result, whatever came of it. What cannot be requested is not done. What only looks, or is
+ * refused before it begins, has a result alone.
  */
 export async function executed<T extends { said: string }>(
   caller: Caller,
   call: ControlCall,
-  work: () => Promise<({ ok: true } & T) | ControlRefusal>,
-): Promise<({ ok: true } & T) | ControlRefusal> {
-  const fault = sessionIdFault(caller) ?? roleFault(caller, call)
-  let result: ({ ok: true } & T) | ControlRefusal
-  try {
-    result = fault ?? (await work())
-  } catch (error) {
-    await write(caller, call, 'failure', error instanceof Error ? error.message : String(error))
-    throw error
-  }
+  understand: () => ControlWork<T>,
+): Promise<Result<T>> {
+  const begun = await telling(null, async () => sessionIdFault(caller) ?? roleFault(caller, call) ?? understand())
+  const requested = begun.ok && !begun.looks ? await request(caller, call) : null
+  if (requested?.ok === false) return requested
+  const request_id = requested?.request_id ?? null
+  const result = begun.ok ? await telling(request_id, begun.work) : begun
   const outcome = result.ok ? 'success' : result.code === 'denied' ? 'denied' : 'failure'
-  await write(caller, call, outcome, result.ok ? result.said : result.message)
+  await conclude(caller, call, { request_id, outcome, message: result.ok ? result.said : result.message })
   return result
+
+  async function telling<R>(request_id: string | null, work: () => Promise<R>): Promise<R> {
+    try {
+      return await work()
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      await conclude(caller, call, { request_id, outcome: 'failure', message })
+      throw error
+    }
+  }
 }
 
 function roleFault({ principal }: Caller, { least, what, command }: ControlCall): ControlRefusal | null {
@@ -52,28 +65,39 @@ function sessionIdFault({ session_id }: Caller): ControlRefusal | null {
   return refused('input', `${quoted(session_id)} is no id of a session: ${SESSION_ID_FAULT}.`)
 }
 
-async function write(
+/** Durable when it answers. */
+async function request(caller: Caller, call: ControlCall): Promise<{ ok: true; request_id: string } | ControlRefusal> {
+  const { records, now, new_id } = caller
+  const request_id = new_id()
+  const data = { request_id, ...asked(caller, call) }
+  try {
+    await records.appendControl([{ type: 'control.command_requested', version: 1, at: now(), data }])
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    return refused('store', `Nothing was done, because the control log cannot be written: ${why}`)
+  }
+  return { ok: true, request_id }
+}
+
+async function conclude(
   caller: Caller,
-  { command, given }: ControlCall,
-  outcome: CommandOutcome,
-  message: string,
+  call: ControlCall,
+  { request_id, outcome, message }: { request_id: string | null; outcome: CommandOutcome; message: string },
 ): Promise<void> {
-  const { principal, session_id, records, redactor, now } = caller
-  await records.appendControl([
-    {
-      type: 'control.command_executed',
-      version: 1,
-      at: now(),
-      data: {
-        command,
-        // Without secrets first: what is left out or cut could be what they are known by.
-        arguments: plainLine(redactor.redact(given), LONGEST_ARGUMENTS),
-        principal: principal.id,
-        role: principal.role,
-        outcome,
-        message: plainLine(redactor.redact(message), LONGEST_MESSAGE),
-        session_id: sessionIdFault(caller) === null ? session_id : null,
-      },
-    },
-  ])
+  const { records, redactor, now } = caller
+  const said = plainLine(redactor.redact(message), LONGEST_MESSAGE)
+  const data = { request_id, ...asked(caller, call), outcome, message: said }
+  await records.appendControl([{ type: 'control.command_executed', version: 1, at: now(), data }])
+}
+
+function asked(caller: Caller, { command, given }: ControlCall) {
+  const { principal, session_id, redactor } = caller
+  return {
+    command,
+    // Without secrets first: what is left out or cut could be what they are known by.
+    arguments: plainLine(redactor.redact(given), LONGEST_ARGUMENTS),
+    principal: principal.id,
+    role: principal.role,
+    session_id: sessionIdFault(caller) === null ? session_id : null,
+  }
 }

@@ -13,6 +13,7 @@ export function helpCommand(others: readonly Command[]): Command {
     example: '/help agents pin',
     summary: 'lists the commands, or says how one is used',
     least: LEAST.help,
+    looks: true,
     parse: (given) => ({ ok: true, args: given.replace(/^\//, '') }),
     async run(asked) {
       const all = [help, ...others]

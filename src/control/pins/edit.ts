@@ -2,6 +2,7 @@ import {
   type ControlRecord,
   isAtLeast,
   PIN_SCOPES,
+  type Pin,
   type PinPlace,
   type PinScope,
   pinRecordId,
@@ -19,19 +20,20 @@ export function pinPlace({ session_id, principal, workspace }: ControlPlace): Pi
   return { session: session_id, user: principal.id, workspace }
 }
 
-/** `asked`: a profile, or a handle, which stands for the profile that it has now. */
+/** `asked`: a profile, or a handle, which stands for what the registry says of it when the pin is used. */
 export async function pinProfile(place: ControlPlace, asked: string, scope: PinScope): Promise<ControlDone<PinView>> {
   const id = await recordFor(place, scope)
   if (!id.ok) return id
   const catalog = await place.catalog()
   const resolved = resolveProfile(catalog, asked)
   if (!resolved.ok) return refused('not_found', resolved.message)
-  const value = { profileId: resolved.profile.name }
+  const { entry } = resolved
+  const value: Pin = { profileId: resolved.profile.name, ...(entry === null ? {} : { agentId: entry.agentId }) }
   const put = await retried(place, id.value, (expected_version) =>
     place.records.putRecord({ type: 'policy', id: id.value, value, by: place.principal.id, expected_version }),
   )
   if (!put.ok) return put
-  const handle = resolved.entry === null ? '' : ` (${resolved.entry.agentId})`
+  const handle = entry === null ? '' : ` (${entry.agentId})`
   const where = scopeInWords(scope, null)
   return done(viewOf(put.value, catalog) as PinView, `The profile ${value.profileId}${handle} is pinned ${where}.`)
 }

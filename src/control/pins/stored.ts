@@ -8,6 +8,7 @@ import {
   parsePinRecordId,
   pinRecordId,
   pinSchema,
+  type RegistryEntry,
 } from '../../domain/index.js'
 import { plainLine, quoted } from '../plain.js'
 import { type Catalog, resolveProfile } from '../profiles/catalog.js'
@@ -17,7 +18,10 @@ import type { Records } from '../records.js'
 export type PinView = {
   scope: PinScope
   record_id: string
+  /** Where a handle is pinned: the profile that it has now. */
   profile_id: string
+  /** null: the profile itself is pinned. */
+  handle: string | null
   fault: string | null
   by: string
   at: number
@@ -25,7 +29,7 @@ export type PinView = {
 
 export type EffectivePin =
   /** null: nothing is pinned. */
-  | { ok: true; pinned: { pin: PinView; profile: NamedProfile } | null }
+  | { ok: true; pinned: { pin: PinView; profile: NamedProfile; entry: RegistryEntry | null } | null }
   /** The strongest pin cannot hold: which, why, and how it is removed. No weaker one is taken instead. */
   | { ok: false; pin: PinView; message: string }
 
@@ -52,8 +56,8 @@ export async function effectivePin(
     const record = id === null ? null : await records.record('policy', id)
     const pin = record && viewOf(record, catalog)
     if (!pin) continue
-    const resolved = pin.fault === null ? resolveProfile(catalog, pin.profile_id) : null
-    if (resolved?.ok) return { ok: true, pinned: { pin, profile: resolved.profile } }
+    const resolved = pin.fault === null ? resolveProfile(catalog, pin.handle ?? pin.profile_id) : null
+    if (resolved?.ok) return { ok: true, pinned: { pin, profile: resolved.profile, entry: resolved.entry } }
     const why = pin.fault ?? resolved?.message
     return { ok: false, pin, message: `The pin ${inWords(pin)} cannot be used: ${why} ${howToUnpin(pin)}` }
   }
@@ -66,9 +70,15 @@ export function viewOf({ id, value, by, at }: ControlRecord, catalog: Catalog): 
   if (parsed === null) return null
   const pin = pinSchema.safeParse(value)
   const pinned = { scope: parsed.scope, record_id: id, by, at }
-  if (!pin.success) return { ...pinned, profile_id: '', fault: 'its record in the store makes no sense.' }
-  const { profileId } = pin.data
-  return { ...pinned, profile_id: profileId, fault: profileFault(profileId, catalog) }
+  if (!pin.success) return { ...pinned, profile_id: '', handle: null, fault: 'its record in the store makes no sense.' }
+  const { profileId, agentId } = pin.data
+  if (agentId === undefined) {
+    return { ...pinned, profile_id: profileId, handle: null, fault: profileFault(profileId, catalog) }
+  }
+  // Never its profile without it: the limits that the registry sets for it would be gone with it.
+  const entry = catalog.agents.get(agentId)
+  const fault = entry ? profileFault(entry.profileId, catalog) : `there is no agent ${quoted(agentId)} any more.`
+  return { ...pinned, profile_id: entry?.profileId ?? profileId, handle: agentId, fault }
 }
 
 /** Why a profile that somebody named earlier cannot be used, as a sentence, or null. */
@@ -80,8 +90,8 @@ export function profileFault(name: string, catalog: Catalog): string | null {
   return `the profile ${name} is broken: ${fault}${/[.!?]$/.test(fault) ? '' : '.'}`
 }
 
-function inWords({ scope, profile_id, record_id }: PinView): string {
-  const what = profile_id === '' ? '' : ` to ${quoted(profile_id)}`
+function inWords({ scope, profile_id, handle, record_id }: PinView): string {
+  const what = profile_id === '' ? '' : ` to ${quoted(handle ?? profile_id)}`
   const of = scope === 'workspace' ? null : (parsePinRecordId(record_id)?.of ?? null)
   return `${scopeInWords(scope, of)}${what}`
 }

@@ -10,8 +10,9 @@ export type Principals = {
 }
 
 /**
- * Who somebody is, and what they may do. A name always means somebody else than the person at this machine, also where
- * it is the same: whoever is called `root` elsewhere does not become admin here by that.
+ * Who somebody is, and what they may do. A name always means somebody else than the person at this machine. One that is
+ * called the same is refused, whatever role they would have: records know people by their names alone, so the pins and
+ * sessions of the one would be those of the other.
  */
 export function principalOf(
   name: string | undefined,
@@ -20,6 +21,13 @@ export function principalOf(
   if (name === undefined) return { ok: true, principal: { id: local.id, role: 'admin' } }
   if (typeof name !== 'string' || !PRINCIPAL_ID.test(name)) {
     return refused('input', `${quoted(name)} is no name of a principal: ${PRINCIPAL_ID_FAULT}.`)
+  }
+  if (name === local.id) {
+    return refused(
+      'denied',
+      `${name} is the name of the person at this machine, whose pins and sessions nobody else may have: ask without a ` +
+        'name to be that person, or give others another name under principals in your own configuration.',
+    )
   }
   const role = Object.hasOwn(principals, name)
     ? principals[name]

@@ -29,6 +29,34 @@ export function createCatalog(found: readonly FoundProfile[], agents: readonly R
   }
 }
 
+/** What a catalog had in it, by which it is known again: names and handles with digests. */
+export type CatalogDigests = { profiles: Record<string, string>; agents: Record<string, string> }
+
+export function catalogDigests({ profiles, agents }: Catalog): CatalogDigests {
+  const usable = [...profiles].flatMap(([name, { profile }]) =>
+    profile === null ? [] : [[name, shortDigest(profile)]],
+  )
+  return {
+    profiles: Object.fromEntries(usable),
+    agents: Object.fromEntries([...agents].map(([handle, entry]) => [handle, shortDigest(entry)])),
+  }
+}
+
+/**
+ * Of a catalog, what a run may still use that began with another one: what is the same. A file that was changed since,
+ * by an agent of that run for all anybody knows, must not be what its sub-agents are held to.
+ */
+export function sameAsBefore(catalog: Catalog, before: CatalogDigests): Catalog {
+  const profiles = [...catalog.profiles].map(([name, entry]): [string, CatalogEntry] => {
+    const isSame = entry.profile === null || before.profiles[name] === shortDigest(entry.profile)
+    return [name, isSame ? entry : { ...entry, profile: null, fault: CHANGED }]
+  })
+  const agents = [...catalog.agents].filter(([handle, entry]) => before.agents[handle] === shortDigest(entry))
+  return { profiles: new Map(profiles), agents: new Map(agents) }
+}
+
+const CHANGED = 'it was changed after this run began; a new run can use it'
+
 export type ResolvedProfile =
   | { ok: true; profile: NamedProfile; entry: RegistryEntry | null }
   | { ok: false; message: string }
@@ -75,6 +103,18 @@ function no(message: string): ResolvedProfile {
   return { ok: false, message }
 }
 
-function digestOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex')
+/** Enough to tell versions of one profile from each other. */
+function shortDigest(value: object): string {
+  return digestOf(value).slice(0, 16)
+}
+
+/** Files that did not change give the same object again, and what it says may be long. */
+const digests = new WeakMap<object, string>()
+
+function digestOf(value: object): string {
+  const known = digests.get(value)
+  if (known !== undefined) return known
+  const digest = createHash('sha256').update(JSON.stringify(value)).digest('hex')
+  digests.set(value, digest)
+  return digest
 }

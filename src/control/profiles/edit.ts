@@ -4,20 +4,23 @@ import {
   PROFILE_NAME,
   PROFILE_NAME_FAULT,
   type Profile,
+  parsePinRecordId,
   profileFaults,
   profileSchema,
 } from '../../domain/index.js'
 import { type ControlDone, type ControlRefusal, done, refused } from '../done.js'
-import { listPins } from '../pins/stored.js'
+import { listPins, type PinView } from '../pins/stored.js'
 import type { ControlPlace } from '../place.js'
-import { quoted } from '../plain.js'
-import { faultsInWords, type RegistryFault } from '../registry/faults.js'
+import { hasUnseen, quoted } from '../plain.js'
+import { faultsInWords, isObject, type RegistryFault, unknownKeys } from '../registry/faults.js'
 import { secretIn } from '../secret-in.js'
 import type { CatalogEntry } from './catalog.js'
 import { sourceInWords } from './source-in-words.js'
 
 /** Long enough for any prompt that a person would write. */
 const LONGEST = 200_000
+/** Others who write the same profile at once. */
+const TRIES = 20
 
 /** What may be wrong with a profile besides its form: tools, models and files that are not there, bad globs. */
 export type MoreProfileFaults = (profile: Profile) => RegistryFault[]
@@ -25,7 +28,7 @@ export type MoreProfileFaults = (profile: Profile) => RegistryFault[]
 /** Writes a profile to the store, where it stands before all others of its name. */
 export async function putProfile(
   place: ControlPlace,
-  given: { name: string; profile: unknown; expected_version: number },
+  given: { name: string; profile: unknown; expected_version: number | undefined },
   more: MoreProfileFaults,
 ): Promise<ControlDone<ControlRecord>> {
   const { name, profile, expected_version } = given
@@ -35,22 +38,34 @@ export async function putProfile(
   if (secret) return secret
   const checked = checkProfile(profile, more)
   if (!checked.ok) return checked
-  const { value } = checked
-  const by = place.principal.id
-  const put = await place.records.putRecord({ type: 'profile', id: name, value, by, expected_version })
+  const put = await write(place, name, checked.value, expected_version)
   if (put.ok) return done(put.record, `The profile ${name} is in the store, with version ${put.record.version}.`)
   const now = put.current === 0 ? 'there is none now' : `it has version ${put.current} now`
   return refused(
     'conflict',
-    `The profile ${name} in the store was changed since version ${expected_version}, ${now}: read it again and make your change there.`,
+    `The profile ${name} in the store was changed since version ${expected_version ?? 'that was seen'}, ${now}: read it again and make your change there.`,
   )
+}
+
+/** Where no version is expected, what others wrote meanwhile is replaced too. */
+async function write(place: ControlPlace, id: string, value: Profile, expected: number | undefined) {
+  const { records, principal } = place
+  const attempt = async () => {
+    const expected_version = expected ?? (await records.record('profile', id))?.version ?? 0
+    return records.putRecord({ type: 'profile', id, value, by: principal.id, expected_version })
+  }
+  let put = await attempt()
+  for (let tried = 1; !put.ok && expected === undefined && tried < TRIES; tried++) put = await attempt()
+  return put
 }
 
 function checkProfile(given: unknown, more: MoreProfileFaults): ControlDone<Profile> {
   const parsed = profileSchema.safeParse(given)
   if (!parsed.success) {
-    const faults = parsed.error.issues.map(({ path, message }) => ({ path: path.join('.'), message }))
-    return refused('input', faultsInWords(faults))
+    const unknown = isObject(given) ? unknownKeys(given, Object.keys(profileSchema.shape), '') : []
+    const others = parsed.error.issues.filter(({ code, path }) => code !== 'unrecognized_keys' || path.length > 0)
+    const faults = others.map(({ path, message }) => ({ path: path.join('.'), message }))
+    return refused('input', faultsInWords([...unknown, ...faults]))
   }
   const profile = parsed.data
   const faults: RegistryFault[] = [
@@ -58,6 +73,9 @@ function checkProfile(given: unknown, more: MoreProfileFaults): ControlDone<Prof
     ...budgetFaults(profile.budget ?? {}).map((message) => ({ path: 'budget', message })),
     ...more(profile),
   ]
+  if (hasUnseen((profile.description ?? '').replace(/[\n\r\t]/g, ' '))) {
+    faults.push({ path: 'description', message: 'has characters that cannot be seen: write it in plain text' })
+  }
   const { length } = JSON.stringify(profile)
   if (length > LONGEST) faults.push({ path: '', message: `the profile has ${length} characters: at most ${LONGEST}` })
   return faults.length > 0 ? refused('input', faultsInWords(faults)) : done(profile, '')
@@ -77,11 +95,14 @@ export async function removeProfile(place: ControlPlace, name: string): Promise<
   if (next === undefined) {
     const pins = (await listPins(place.records, catalog)).filter(({ profile_id }) => profile_id === name)
     const handles = [...catalog.agents.values()].filter(({ profileId }) => profileId === name)
-    const users = [...handles.map(({ agentId }) => agentId), ...pins.map(({ record_id }) => record_id)]
+    const users = [
+      ...handles.map(({ agentId }) => `retinue agents unregister ${agentId}`),
+      ...pins.map((pin) => howToUnpin(pin, place)),
+    ]
     if (users.length > 0) {
       const what =
-        users.length > 10 ? `${users.slice(0, 10).join(', ')} and ${users.length - 10} more` : users.join(', ')
-      return refused('conflict', `The profile ${name} is in use: unregister or unpin first ${what}.`)
+        users.length > 10 ? `${users.slice(0, 10).join('; ')}; and ${users.length - 10} more` : users.join('; ')
+      return refused('conflict', `The profile ${name} is in use. First: ${what}`)
     }
   }
   const removed = await place.records.deleteRecord({
@@ -90,6 +111,15 @@ export async function removeProfile(place: ControlPlace, name: string): Promise<
   if (!removed.ok) return refused('conflict', `The profile ${name} was changed at the same time: look at it again.`)
   const now = next === undefined ? '' : `; ${name} is now the one from ${sourceInWords(next)}`
   return done(removed.record, `The profile ${name} is no longer in the store${now}.`)
+}
+
+/** What undoes a pin, whoever's and wherever it is. */
+function howToUnpin({ scope, record_id }: PinView, { principal, workspace }: ControlPlace): string {
+  const of = parsePinRecordId(record_id)?.of ?? null
+  const command = `retinue agents unpin --${scope}`
+  if (scope === 'session') return `${command} ${of}`
+  if (scope === 'user' && of !== principal.id) return `${command} --as ${of}`
+  return scope === 'workspace' && of !== workspace ? `${command} in the folder of ${record_id}` : command
 }
 
 function elsewhere(entry: CatalogEntry | undefined): string {

@@ -1,6 +1,7 @@
 import { type AgentRegistry, type ControlRecord, HANDLE, HANDLE_FAULT, REGISTRY_ID } from '../../domain/index.js'
 import { nearest } from '../config/nearest.js'
 import { type ControlDone, type ControlRefusal, done, refused } from '../done.js'
+import { profileFault } from '../pins/stored.js'
 import type { ControlPlace } from '../place.js'
 import { quoted } from '../plain.js'
 import { secretIn } from '../secret-in.js'
@@ -36,15 +37,25 @@ export async function replaceRegistry(
   return done({ version, value: read.value }, `The registry has version ${version} and ${counted(read.value)}.`)
 }
 
-/** Adds an agent, or puts it in place of the one that has its handle. */
-export async function registerAgent(place: ControlPlace, given: unknown): Promise<ControlDone<StoredRegistry>> {
+/**
+ * Adds an agent, or puts it in place of the one that has its handle. `keep`: lists that are not given stay as that one
+ * has them, so that a new description does not take a limit away.
+ */
+export async function registerAgent(
+  place: ControlPlace,
+  given: unknown,
+  { keep = false }: { keep?: boolean } = {},
+): Promise<ControlDone<StoredRegistry>> {
   const secret = secretIn(place, given)
   if (secret) return secret
-  const read = readEntry(given, '', new Set((await place.catalog()).profiles.keys()))
+  const catalog = await place.catalog()
+  const read = readEntry(given, '', new Set(catalog.profiles.keys()))
   if (!read.ok) return faulty(read.faults)
-  const { entry } = read
+  const broken = profileFault(read.entry.profileId, catalog)
+  if (broken !== null) return faulty([{ path: 'profileId', message: broken }])
   return change(place, (registry) => {
-    const replaced = registry.agents.find(({ agentId }) => agentId === entry.agentId)
+    const replaced = registry.agents.find(({ agentId }) => agentId === read.entry.agentId)
+    const entry = keep ? { ...replaced, ...read.entry } : read.entry
     const agents = replaced
       ? registry.agents.map((other) => (other === replaced ? entry : other))
       : [...registry.agents, entry]
@@ -52,7 +63,12 @@ export async function registerAgent(place: ControlPlace, given: unknown): Promis
     const checked = readRegistry({ version: 1, agents }, null)
     if (!checked.ok) return faulty(checked.faults)
     const before = replaced ? `, in place of the one for ${quoted(replaced.profileId)}` : ''
-    return done(checked.value, `${entry.agentId} is registered for the profile ${entry.profileId}${before}.`)
+    const kept = Object.keys(entry).filter((field) => !Object.hasOwn(read.entry, field))
+    const as_before = kept.length > 0 ? ` As before: ${kept.join(', ')}.` : ''
+    return done(
+      checked.value,
+      `${entry.agentId} is registered for the profile ${entry.profileId}${before}.${as_before}`,
+    )
   })
 }
 
@@ -70,9 +86,16 @@ export async function unregisterAgent(place: ControlPlace, handle: string): Prom
   })
 }
 
-export async function registryHistory({ records }: ControlPlace): Promise<ControlDone<ControlRecord[]>> {
-  const versions = await records.recordHistory('policy', REGISTRY_ID)
-  return done(versions, `The registry had ${versions.length === 1 ? '1 version' : `${versions.length} versions`}.`)
+/** `profile`: of that profile in the store instead. */
+export async function registryHistory(
+  { records }: ControlPlace,
+  profile?: string,
+): Promise<ControlDone<ControlRecord[]>> {
+  const versions = await (profile === undefined
+    ? records.recordHistory('policy', REGISTRY_ID)
+    : records.recordHistory('profile', profile))
+  const what = profile === undefined ? 'The registry' : `The profile ${quoted(profile)}`
+  return done(versions, `${what} had ${versions.length === 1 ? '1 version' : `${versions.length} versions`}.`)
 }
 
 /** A change of one entry is made again on what another editor wrote meanwhile. */

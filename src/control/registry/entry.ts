@@ -73,7 +73,7 @@ function profileFault(value: unknown, profiles: ReadonlySet<string> | null): str
   if (typeof value !== 'string') return `must be the name of a profile, not ${kindOf(value)}`
   if (profiles === null || profiles.has(value)) return null
   const near = nearest(value, [...profiles])
-  return `there is no profile ${quoted(value)}${near === null ? '' : ` (did you mean ${near}?)`}: see /agents for those that there are`
+  return `there is no profile ${quoted(value)}${near === null ? '' : ` (did you mean ${near}?)`}: retinue agents (in a chat: /agents) lists those that there are`
 }
 
 function descriptionFault(value: unknown): string | null {

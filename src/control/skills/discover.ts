@@ -114,7 +114,7 @@ const UNREADABLE: Partial<Record<FileFault, string>> = {
 /** null where there is no such folder, or it may not be read. */
 async function openFolder(host: Pick<Host, 'workspace'>, path: string): Promise<Workspace | null> {
   try {
-    return await host.workspace(path)
+    return await host.workspace(path, { to_read: true })
   } catch {
     return null
   }

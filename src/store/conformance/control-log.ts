@@ -54,8 +54,21 @@ export function controlLogSuite(open: Open): void {
       given.data.arguments = '@writer --global'
       const [event] = await appended
       expect(event?.data.arguments).toBe('@writer --user')
-      if (event) event.data.outcome = 'denied'
-      expect(await store.readControl()).toMatchObject([{ data: { arguments: '@writer --user', outcome: 'success' } }])
+      if (event) event.data.principal = 'nobody'
+      expect(await store.readControl()).toMatchObject([{ data: { arguments: '@writer --user', principal: 'anna' } }])
+    })
+
+    it('has requests and results of commands', async () => {
+      const { store } = await open()
+      const { outcome, message, ...asked } = commanded('@writer').data
+      const given = [
+        { ...commanded('x'), type: 'control.command_requested', data: { ...asked, request_id: 'q1' } },
+        { ...commanded('x'), data: { ...asked, request_id: 'q1', outcome, message } },
+      ] as const
+      await store.appendControl(given)
+      expect(await store.readControl()).toMatchObject(given)
+      const nameless = { ...given[0], data: asked } as unknown as NewControlEvent
+      await expect(store.appendControl([nameless])).rejects.toThrow('not known to the control log')
     })
 
     it('takes all of a batch or nothing, and nothing that it could not read again', async () => {

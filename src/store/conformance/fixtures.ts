@@ -130,14 +130,14 @@ export function closed(outcome: Outcome = 'completed', text = '', at = AT): NewE
 }
 
 /** A command of the control plane, told from others by what was given with it. */
-export function commanded(given: string, at = AT): NewControlEvent {
+export function commanded(given: string, at = AT): Extract<NewControlEvent, { type: 'control.command_executed' }> {
   const by = { principal: 'anna', role: 'operator' as const, session_id: null }
   const came = { outcome: 'success' as const, message: 'Pinned.' }
   return {
     type: 'control.command_executed',
     version: 1,
     at,
-    data: { command: 'agents pin', arguments: given, ...by, ...came },
+    data: { request_id: null, command: 'agents pin', arguments: given, ...by, ...came },
   }
 }
 

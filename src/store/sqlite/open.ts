@@ -4,12 +4,16 @@ import { setTimeout } from 'node:timers/promises'
 import { OWN_GITIGNORE } from '../../domain/index.js'
 import type { Store } from '../store.js'
 import { type Database, isBusy } from './database.js'
+import { isAtHome, placeOf, settle } from './home.js'
 import { kindOf, migrate, SCHEMA_VERSION } from './schema.js'
 import { SqliteStore } from './store.js'
 
 export type SqliteOptions = { file: string; clock: { now(): number } }
 
-export type Opened = { ok: true; store: Store } | { ok: false; code: 'newer_version' | 'unreadable'; message: string }
+/** `made_here`: false for a file that was copied, or came with a repository. `adopt` says that it is to count all the same. */
+export type Opened =
+  | { ok: true; store: Store; made_here: boolean; adopt: () => Promise<void> }
+  | { ok: false; code: 'newer_version' | 'unreadable'; message: string }
 
 /** How long another process may take to create or migrate the same file. */
 const BUSY_MS = 5000
@@ -24,9 +28,17 @@ export async function openSqliteStore({ file, clock }: SqliteOptions): Promise<O
     if (foreign) throw new Error('it belongs to another program')
     if (version > SCHEMA_VERSION) return { ok: false, code: 'newer_version', message: newer(file, version) }
     await untilFree(() => prepareWriting(writing))
+    const here = await placeOf(file)
+    let made_here = false
+    await untilFree(() => {
+      made_here = isAtHome(writing, here)
+    })
+    // From here on the writer does its own waiting, without stopping the event loop.
+    writing.exec('PRAGMA busy_timeout = 0')
     const reading = new Libsql(file)
     reading.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA query_only = 1`)
-    return { ok: true, store: new SqliteStore(reading, writing, clock) }
+    const store = new SqliteStore(reading, writing, clock)
+    return { ok: true, store, made_here, adopt: () => untilFree(() => settle(writing, here)) }
   } catch (error) {
     return { ok: false, code: 'unreadable', message: unreadable(file, error) }
   }
@@ -46,8 +58,6 @@ async function makeFolder(folder: string): Promise<void> {
 function prepareWriting(database: Database): void {
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
   migrate(database)
-  // From here on the writer does its own waiting, without stopping the event loop.
-  database.exec('PRAGMA busy_timeout = 0')
 }
 
 /** SQLite does not wait for the lock that a change of the journal mode needs. */

@@ -117,6 +117,11 @@ const MIGRATIONS: readonly string[] = [
     digest TEXT NOT NULL
   );
   INSERT INTO control_head (id, position, digest) VALUES (1, 0, '');
+  CREATE TABLE home (
+    id INTEGER PRIMARY KEY NOT NULL CHECK (id = 1),
+    inode TEXT NOT NULL,
+    born TEXT NOT NULL
+  );
   `,
 ]
 

@@ -1,5 +1,5 @@
-import { RetinueError } from '../../../index.js'
-import { age, cost, line, printable } from '../../style.js'
+import { RetinueError, titleOf, type Watching } from '../../../index.js'
+import { age, byYou, cost, line, printable } from '../../style.js'
 import { reportOf } from '../answer.js'
 import { choicesOf } from '../choices.js'
 import { delegated, whom } from '../message.js'
@@ -7,43 +7,44 @@ import { type Room, runOptions } from '../room.js'
 import { stateOf, type Task } from '../tasks.js'
 
 /** `/spawn [@handle] task` */
-export async function spawn(room: Room, text: string) {
-  const to = await whom(room, text)
-  const options = runOptions(room)
-  const id = await (to
-    ? handOver()
-    : room.tasks.begin({ task: text, handle: null, options: { ...options, ...(await pinned(room)) } }))
-  const run_id = room.conversation.tasks.at(-1) as string
-  const whose = to ? ` ${to.handle}` : ''
+export async function spawn(room: Room, text: string, signal: AbortSignal) {
+  const start = await order(room, text)
+  const { id, run_id } = await room.tasks.begin(`/spawn ${text}`, start.run, signal)
+  const whose = start.handle === null ? '' : ` ${start.handle}`
   return {
     text: `${id}${whose} works in the background (run ${run_id}). /tasks shows it, /await ${id} waits for it.`,
-    data: { id, run_id, handle: to?.handle ?? null },
+    data: { id, run_id, handle: start.handle },
   }
+}
 
-  function handOver() {
-    const { task, given } = delegated(to as NonNullable<typeof to>, options)
-    return room.tasks.begin({ ...task, handle: task.profile, options: given })
+async function order(room: Room, text: string) {
+  const { retinue } = room
+  const to = await whom(room, text)
+  if (to) {
+    const { task, given } = delegated(to, runOptions(room))
+    return { handle: to.handle, run: (watching: Watching) => retinue.fanOut([task], { ...given, ...watching }) }
   }
+  const options = { ...runOptions(room), ...(await pinned(room)), task: text }
+  return { handle: null, run: (watching: Watching) => retinue.run({ ...options, ...watching }) }
 }
 
 /** It has a session of its own; what is pinned for this one is meant for it too. */
 async function pinned(room: Room): Promise<{ profile?: string }> {
   if (room.asked.profile !== undefined) return {}
   const { pin } = await choicesOf(room)
-  return pin?.scope === 'session' ? { profile: pin.profile_id } : {}
+  return pin?.scope === 'session' ? { profile: pin.handle ?? pin.profile_id } : {}
 }
 
 /** `/tasks` */
 export async function tasks(room: Room) {
   const all = await room.tasks.list()
-  const { dim } = room.face.paint
   const rows = await Promise.all(
     all.map(async (task) => ({ ...describe(task), doing: line(await room.tasks.doing(task)) })),
   )
   const width = Math.max(0, ...rows.map(({ state }) => state.length))
   const lines = rows.map(({ id, state, title, doing, cost_usd, since }) => {
     const figures = [...(since === null ? [] : [cost(cost_usd), age(since, Date.now())])].join(', ')
-    return `${id.padEnd(4)} ${state.padEnd(width)}  ${title}${doing === '' ? '' : ` · ${doing}`}${figures === '' ? '' : dim(` · ${figures}`)}`
+    return `${id.padEnd(4)} ${state.padEnd(width)}  ${title}${doing === '' ? '' : ` · ${doing}`}${figures === '' ? '' : ` · ${figures}`}`
   })
   const text = lines.length > 0 ? lines.join('\n') : 'Nothing was begun in the background: /spawn [@handle] task'
   return { text, data: rows }
@@ -51,7 +52,7 @@ export async function tasks(room: Room) {
 
 function describe(task: Task) {
   const { id, run_id, run } = task
-  const title = run ? line(run.task.trim().split(/\n/, 1)[0] as string).slice(0, 60) : ''
+  const title = run ? line(titleOf(run.task)) : ''
   return { id, run_id, state: stateOf(task), title, cost_usd: run?.cost_usd ?? null, since: run?.created_at ?? null }
 }
 
@@ -61,7 +62,7 @@ export async function awaitTasks(room: Room, names: readonly string[], signal: A
   const wanted =
     names.length > 0
       ? await Promise.all(names.map((name) => room.tasks.find(name)))
-      : all.filter(({ at_work }) => at_work)
+      : all.filter((task) => room.tasks.isAwaited(task))
   if (wanted.length === 0) return { text: 'Nothing works in the background.', data: [] }
   const gone = wanted.filter(({ at_work, run }) => !at_work && run?.status === 'interrupted')
   if (gone.length > 0) {
@@ -70,18 +71,18 @@ export async function awaitTasks(room: Room, names: readonly string[], signal: A
   }
   await Promise.all(wanted.map((task) => (task.at_work ? room.tasks.ended(task, signal) : null)))
   if (signal.aborted) return { text: 'Not waiting any longer; the work goes on.', data: [] }
+  for (const task of wanted) room.tasks.seen(task)
   const known = new Map((await room.tasks.list()).map((task) => [task.id, task.fault]))
   const reports = await Promise.all(
     wanted.map(async ({ id, run_id }) => {
       return { id, run_id, fault: known.get(id) ?? null, report: await reportOf(room.retinue, run_id) }
     }),
   )
-  const { bold } = room.face.paint
   const text = reports
     .map(({ id, fault, report }) => {
-      if (!report) return `${bold(id)} ${printable(fault ?? 'did not begin')}`
-      const why = report.success ? '' : `: ${line(report.reason ?? '')}`
-      return `${bold(id)} ${report.outcome}${why}${report.text === '' ? '' : `\n${printable(report.text)}`}`
+      if (!report) return `${id} ${printable(fault ?? 'did not begin')}`
+      const why = report.success ? '' : `: ${line(byYou(report.reason ?? ''))}`
+      return `${id} ${report.outcome}${why}${report.text === '' ? '' : `\n${printable(report.text)}`}`
     })
     .join('\n')
   const data = reports.map(({ id, run_id, fault, report }) => ({

@@ -1,13 +1,15 @@
-import { MODES, type Mode, nearest, RetinueError } from '../../../index.js'
+import { MODES, type Mode, narrowerMode, nearest, RetinueError } from '../../../index.js'
+import { choicesOf } from '../choices.js'
 import type { Room } from '../room.js'
 
 /** `/model [name]` */
-export async function model({ retinue, conversation }: Room, name?: string) {
+export async function model(room: Room, name?: string) {
+  const { retinue, conversation } = room
   if (name === undefined) {
     const ready = retinue.models.available().filter((provider) => provider.ready)
     const there = ready.length > 0 ? `Ready: ${ready.map(({ provider }) => provider).join(', ')}.` : ''
-    const now = conversation.model ?? 'as configured'
-    return { text: `Model: ${now}. ${there}`.trim(), data: { model: conversation.model } }
+    const now = conversation.model ?? (await choicesOf(room)).defaults.model
+    return { text: `Model: ${now ?? 'none is configured'}. ${there}`.trim(), data: { model: now } }
   }
   const resolved = await retinue.models.resolve(name)
   if (!resolved.ok) throw new RetinueError(resolved.code === 'no_key' ? 'auth' : 'model', resolved.message)
@@ -16,10 +18,11 @@ export async function model({ retinue, conversation }: Room, name?: string) {
 }
 
 /** `/mode [mode]` */
-export async function mode({ conversation }: Room, name?: string) {
+export async function mode(room: Room, name?: string) {
+  const { conversation } = room
   if (name === undefined) {
-    const now = conversation.mode ?? 'as configured'
-    return { text: `Mode: ${now}. There are ${MODES.join(', ')}.`, data: { mode: conversation.mode } }
+    const now = conversation.mode ?? (await choicesOf(room)).defaults.mode
+    return { text: `Mode: ${now}. There are ${MODES.join(', ')}.`, data: { mode: now } }
   }
   if (!isMode(name)) {
     const near = nearest(name, MODES)
@@ -29,7 +32,10 @@ export async function mode({ conversation }: Room, name?: string) {
     )
   }
   await conversation.choose({ mode: name })
-  return { text: `From now on in this session: ${name} mode`, data: { mode: name } }
+  const { mode: configured } = (await choicesOf(room)).defaults
+  const wider = narrowerMode(name, configured) !== name
+  const until = wider ? `, until you leave: ${configured} mode is what is configured` : ''
+  return { text: `From now on in this session: ${name} mode${until}`, data: { mode: name } }
 }
 
 function isMode(name: string): name is Mode {

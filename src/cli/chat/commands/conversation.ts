@@ -1,4 +1,4 @@
-import { RetinueError, type RunSummary } from '../../../index.js'
+import { RetinueError, titleOf } from '../../../index.js'
 import { line } from '../../style.js'
 import { sayMessage } from '../message.js'
 import { inForeground, type Room } from '../room.js'
@@ -18,14 +18,15 @@ export async function resume(room: Room, name: string | undefined, signal: Abort
   const unfinished = await room.conversation.unfinished()
   if (name === undefined && !unfinished) return listInterrupted(room)
   const tasks = await room.tasks.list()
-  const task = tasks.find(({ id, run_id }) => id === name || run_id === name)
+  const is_task = /^t\d+$/.test(name ?? '')
+  const task = is_task ? await room.tasks.find(name as string) : tasks.find(({ run_id }) => run_id === name)
   const run = task ? task.run : name === undefined ? unfinished : await room.retinue.find(name)
   if (!run) throw new RetinueError('input', `${name} did not begin: there is nothing to go on with`)
   if (run.status === 'closed') throw new RetinueError('input', `${name ?? run.run_id} is closed: /show ${run.run_id}`)
   if (run.status === 'running')
     throw new RetinueError('held', `Run ${run.run_id} is being worked on: retinue watch ${run.run_id}`)
   if (task) {
-    await room.tasks.resume(task.id, run.run_id)
+    room.tasks.resume(run.run_id)
     return { text: `${task.id} goes on in the background.`, data: { id: task.id, run_id: run.run_id } }
   }
   await inForeground(room, (watching) => room.retinue.resume(run.run_id, watching), signal)
@@ -36,21 +37,20 @@ async function listInterrupted(room: Room) {
   const tasks = new Map((await room.tasks.list()).map(({ id, run_id }) => [run_id, id]))
   const runs = (await room.retinue.runs({ limit: 100 })).filter(({ status }) => status === 'interrupted')
   if (runs.length === 0) return { text: 'Nothing is interrupted.', data: [] }
-  const lines = runs.map((run) => `${(tasks.get(run.run_id) ?? '').padEnd(3)} ${run.run_id}  ${title(run)}`)
+  const lines = runs.map(
+    (run) => `${(tasks.get(run.run_id) ?? '').padEnd(3)} ${run.run_id}  ${line(titleOf(run.task))}`,
+  )
   return { text: ['Interrupted; /resume <run> goes on with one:', ...lines].join('\n'), data: runs }
-}
-
-function title({ task }: RunSummary): string {
-  return line(task.trim().split('\n', 1)[0] as string).slice(0, 60)
 }
 
 /** `/clear` */
 export async function clear({ conversation, tasks }: Room) {
   const before = [...conversation.tasks]
-  const left = conversation.leave()
-  await tasks.move(before)
+  const left = await conversation.leave()
+  const along = await tasks.move(before)
+  const same = along.length > 0 ? ` At work in it as before: ${along.join(', ')}.` : ''
   const back = left ? ` Back to the one before: retinue chat --resume ${left.session_id}` : ''
-  return { text: `A new session.${back}`, data: { left: left?.session_id ?? null } }
+  return { text: `A new session.${same}${back}`, data: { left: left?.session_id ?? null, tasks: along } }
 }
 
 /** `/exit` */
