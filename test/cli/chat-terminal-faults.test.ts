@@ -34,3 +34,18 @@ it('says so where the result of a task cannot be read, and goes on', async () =>
   await new Promise(setImmediate)
   expect({ id, said, unhandled }).toEqual({ id: 't1', said: ['✗ t1 failed: the disk is gone'], unhandled: [] })
 })
+
+it('is one session, whatever is said and begun in it at once', async () => {
+  const retinue = await createRetinue({ cwd: makeProject({}), env: {} })
+  onTestFinished(() => retinue.close())
+  const conversation = new Conversation(retinue, 'ada', null, { mode: 'plan' })
+  await Promise.all([
+    ...[conversation.say('Good morning'), conversation.open(), conversation.addTask('one')],
+    ...[conversation.choose({ mode: 'auto' }), conversation.addTask('two')],
+  ])
+  const listed = await retinue.sessions.list()
+  expect(listed.map(({ title, mode, tasks }) => ({ title, mode, tasks }))).toEqual([
+    { title: 'Good morning', mode: 'auto', tasks: ['one', 'two'] },
+  ])
+  expect(conversation.tasks).toEqual(['one', 'two'])
+})

@@ -147,6 +147,9 @@ describe('a chat at a terminal', () => {
     await terminal.shows('in the background: t1')
     terminal.type(ESC)
     await terminal.shows('cancelled')
+    // What waited is in the input again.
+    await terminal.shows('> Good evening')
+    terminal.type(ENTER)
     await terminal.shows('Hello from the root.')
     await terminal.shows('✓ t1 completed: That took a bit.')
     expect(terminal.screen()).not.toContain('Late.')
