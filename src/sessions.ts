@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Session, SessionSummary, Sessions } from './api.js'
-import { modeSchema, type Redactor, type RunRow, titleOf } from './domain/index.js'
+import { modeSchema, PRINCIPAL_ID, PRINCIPAL_ID_FAULT, type Redactor, type RunRow, titleOf } from './domain/index.js'
 import { RetinueError } from './errors.js'
+import { checkOptions } from './options.js'
 import type { Store } from './store/index.js'
 
 const SESSION = 'session'
@@ -21,6 +22,13 @@ const sessionSchema = z.object({
 })
 export type SessionValue = z.infer<typeof sessionSchema>
 
+/** What can be changed of it. A record that could not be read again must not be written in the first place. */
+const changeSchema = z.strictObject({
+  title: z.string().optional(),
+  model: z.string().min(1).nullish(),
+  mode: modeSchema.nullish(),
+})
+
 /** How often a change is tried again where another process changed the session at the same time. */
 const TRIES = 20
 
@@ -34,6 +42,9 @@ export function createSessions({ store, cwd, redactor, new_id, now }: Parts): Se
   return { create, known: read, find, list, update, addTask }
 
   async function create(owner: string): Promise<Session> {
+    if (typeof owner !== 'string' || !PRINCIPAL_ID.test(owner)) {
+      throw new RetinueError('input', `The owner of a session is needed: ${PRINCIPAL_ID_FAULT}`)
+    }
     const session_id = new_id()
     const empty = { title: '', model: null, mode: null, tasks: [] }
     const made = await put({ session_id, owner, created_at: now(), workspace_root: cwd, ...empty }, owner, 0)
@@ -119,7 +130,11 @@ export function createSessions({ store, cwd, redactor, new_id, now }: Parts): Se
       .slice(0, limit)
   }
 
-  function update(session_id: string, change: Partial<Pick<Session, 'title' | 'model' | 'mode'>>): Promise<Session> {
+  async function update(
+    session_id: string,
+    change: Partial<Pick<Session, 'title' | 'model' | 'mode'>>,
+  ): Promise<Session> {
+    checkOptions(changeSchema, change)
     // Without secrets first: of one that is cut, the rest would not be known for what it is.
     const title = change.title === undefined ? {} : { title: titleOf(redactor.redact(change.title)) }
     return changed(session_id, (session) => ({ ...session, ...change, ...title }))

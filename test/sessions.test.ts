@@ -26,6 +26,19 @@ async function open(cwd: string) {
 }
 
 describe('sessions', () => {
+  it('take no change that could not be read again', async () => {
+    const { sessions } = await open(makeProject({ 's.yaml': SCRIPT }))
+    const { session_id } = await sessions.create('ada')
+    const before = await sessions.known(session_id)
+    for (const change of [{ mode: 'frob' }, { title: 5 }, { owner: 'vic' }, { model: '' }] as object[]) {
+      await expect(sessions.update(session_id, change)).rejects.toMatchObject({ code: 'input' })
+    }
+    for (const owner of [undefined, '', 'a:b', 'x'.repeat(1000)] as string[]) {
+      await expect(sessions.create(owner)).rejects.toMatchObject({ code: 'input' })
+    }
+    expect(await sessions.known(session_id)).toEqual(before)
+  })
+
   it('are records from their first moment on, and go on where they are found again', async () => {
     const cwd = makeProject({ 's.yaml': SCRIPT })
     const retinue = await open(cwd)
