@@ -36,6 +36,8 @@ export function eventLine(event: StoredEvent, options: LineOptions): string | nu
 /** What an agent itself does. */
 function ownLine(event: StoredEvent, { paint, elsewhere, sub_agent }: LineOptions): string | null {
   const { dim, red, green, yellow, cyan } = paint
+  // How a program hands out its tasks is for programs; each of them has lines of its own.
+  if ('tool' in event.data && event.data.tool === 'fan_out' && event.type !== 'tool.refused') return null
   switch (event.type) {
     case 'tool.called':
       return `${cyan('→')} ${event.data.tool} ${dim(line(event.data.summary))}`
@@ -43,9 +45,7 @@ function ownLine(event: StoredEvent, { paint, elsewhere, sub_agent }: LineOption
       const { status, files_changed, duration_ms, content, tool } = event.data
       // Between the lines of others it would not be clear which call it is.
       const which = sub_agent ? `${tool} ` : ''
-      // What a program says of its tasks is for programs; each of them has a line of its own.
-      const what = tool === 'fan_out' ? '' : `: ${line(firstLine(content))}`
-      if (status !== 'ok') return `  ${red('✗')} ${which}${status}${what}`
+      if (status !== 'ok') return `  ${red('✗')} ${which}${status}: ${line(firstLine(content))}`
       if (files_changed.length > 0) return `  ${green('✓')} ${dim(`${which}changed ${line(files_changed.join(', '))}`)}`
       return duration_ms > 1000 ? `  ${green('✓')} ${dim(`${which}${duration(duration_ms)}`)}` : null
     }

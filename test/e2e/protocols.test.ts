@@ -64,6 +64,7 @@ describe('the same task on every protocol', () => {
     files: { 'hello.txt': 'hello world\n', 'words.txt': '2\n' },
     result: {
       outcome: 'completed',
+      adjustments: [],
       cause: null,
       reason: null,
       text: 'hello.txt greets the world, in 2 words.',
