@@ -45,7 +45,7 @@ function run(
     command,
     cwd: root,
     fence: fenceOf(root, fence),
-    timeout_ms: 20_000,
+    timeout_ms: 120_000,
     max_output_bytes: 100_000,
     ...spec,
   })
@@ -441,7 +441,7 @@ describeSandboxed('a fence that cannot be put up', () => {
     expect([existsSync(join(root, 'ran')), existsSync(join(many, 'ran'))]).toEqual([false, false])
   })
 
-  it('is not waited for longer than for the command', async () => {
+  it('is not waited for longer than for the command', { timeout: 180_000 }, async () => {
     const root = temporaryFolder()
     // The last folder that is looked at is one that no fence can be put around.
     const depth = 400
