@@ -19,7 +19,6 @@ import {
   principalOf,
   putProfile,
   quoted,
-  type Records,
   registerAgent,
   registryHistory,
   removeProfile,
@@ -37,6 +36,7 @@ import {
   ofNewestCommands,
   type PinScope,
   type Principal,
+  type Records,
   type Redactor,
   type RegistryEntry,
 } from './domain/index.js'

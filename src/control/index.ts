@@ -63,7 +63,6 @@ export { type MoreProfileFaults, putProfile, removeProfile } from './profiles/ed
 export type { FoundProfile, ProfileSource } from './profiles/found.js'
 export { agentsSection, listProfiles, profilesSection } from './profiles/section.js'
 export { storedProfile } from './profiles/stored.js'
-export type { Records } from './records.js'
 export { registerAgent, registryHistory, replaceRegistry, unregisterAgent } from './registry/edit.js'
 export { faultsInWords, type RegistryFault } from './registry/faults.js'
 export { type ReadRegistry, readRegistry } from './registry/read.js'

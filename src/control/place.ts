@@ -1,6 +1,5 @@
-import type { Principal, Redactor } from '../domain/index.js'
+import type { Principal, Records, Redactor } from '../domain/index.js'
 import type { Catalog } from './profiles/catalog.js'
-import type { Records } from './records.js'
 
 /** Who asks the control plane for something, from where, and what it works on. */
 export type ControlPlace = {

@@ -1,13 +1,4 @@
-import type {
-  AgentRow,
-  ControlEvent,
-  ControlRecord,
-  NewControlEvent,
-  NewEvent,
-  PutResult,
-  RunRow,
-  StoredEvent,
-} from '../domain/index.js'
+import type { AgentRow, ControlRecord, NewEvent, PutResult, Records, RunRow, StoredEvent } from '../domain/index.js'
 
 /** Bytes that are stored once and named by their SHA-256 digest in hex. */
 export type Blob = { digest: string; bytes: Uint8Array }
@@ -49,7 +40,7 @@ export type Tampering = { agent_id: string; seq: number; position: number; messa
  * answers when the events are durable. The tables `runs` and `sub_agents` are projections, written in the same
  * transaction.
  */
-export interface Store {
+export interface Store extends Records {
   /** Rejects when the disk fails and on a batch that only a bug can make; nothing of it is stored then either. */
   append(batch: Append): Promise<AppendResult>
   /** Events of a run in the order the store took them, of one agent where it is named, after a position. */
@@ -86,24 +77,6 @@ export interface Store {
   /** Signals with an id above `after`, of one run or of all. */
   signals(query: { run_id?: string; after: number }): Promise<Signal[]>
 
-  record(type: string, id: string): Promise<ControlRecord | null>
-  records(type: string): Promise<ControlRecord[]>
-  /** Every version, oldest first; a deletion is a version with the value null. */
-  recordHistory(type: string, id: string): Promise<ControlRecord[]>
-  /** expected_version 0: it must not exist now. Version numbers go on after a deletion. */
-  putRecord(record: {
-    type: string
-    id: string
-    value: unknown
-    by: string
-    expected_version: number
-  }): Promise<PutResult>
-  deleteRecord(record: { type: string; id: string; by: string; expected_version: number }): Promise<PutResult>
-
-  /** The control log, which belongs to no run: all or nothing, in order, durable when it answers. */
-  appendControl(events: readonly NewControlEvent[]): Promise<ControlEvent[]>
-  /** After a position, oldest first; with `last`, only so many of the newest. */
-  readControl(query?: { after?: number; last?: number }): Promise<ControlEvent[]>
   /** Checks the digest chain of the control log. null: untouched. */
   verifyControl(): Promise<{ position: number; message: string } | null>
 

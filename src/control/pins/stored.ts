@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Records } from '../../domain/index.js'
 import {
   type ControlRecord,
   type NamedProfile,
@@ -12,7 +13,6 @@ import {
 } from '../../domain/index.js'
 import { plainLine, quoted } from '../plain.js'
 import { type Catalog, resolveProfile } from '../profiles/catalog.js'
-import type { Records } from '../records.js'
 
 /** A pin as it is stored. `fault`: why it cannot hold. */
 export type PinView = {

@@ -1,6 +1,6 @@
+import type { Records } from '../../domain/index.js'
 import { type AgentRegistry, type ControlRecord, NO_AGENTS, REGISTRY_ID } from '../../domain/index.js'
 import { type ControlDone, done, refused } from '../done.js'
-import type { Records } from '../records.js'
 import { faultsInWords } from './faults.js'
 import { readRegistry } from './read.js'
 
