@@ -13,6 +13,7 @@ import type {
   ModelSource,
   Network,
   PinScope,
+  Plan,
   Principal,
   PrincipalRole,
   Receipt,
@@ -25,6 +26,7 @@ import type {
 } from './domain/index.js'
 import type { Host } from './host/index.js'
 import type { Models } from './models/index.js'
+import type { PlanFault, PlanOutcome, PlanPreview } from './planning/index.js'
 import type { ReachSources } from './reach.js'
 import type { Delta, Person, Replay } from './runtime/index.js'
 import type { SessionValue } from './sessions.js'
@@ -130,6 +132,8 @@ export type RunSummary = Omit<RunRow, 'status' | 'cost_usd'> & {
   cost_usd: number | null
   /** A program handed out its tasks; what came of them is in `spawnResults`. */
   fan_out: boolean
+  /** It makes a plan or carries one out; how far it has come is in `planOutcome`. */
+  plan: boolean
   /** What a person said to begin it: its task, or what a fan-out is the answer to. null: nobody did, a program began it. */
   said: string | null
 }
@@ -184,6 +188,35 @@ export type SpawnResult = {
 export interface FanOut extends Run {
   results(): Promise<SpawnResult[]>
 }
+
+/** How a plan is made and carried out. `budget`: what the sub-agents have together, but for what bounds each of them. */
+export type PlanOptions = Omit<FanOutOptions, 'said'> & {
+  /**
+   * Whether a person is asked before anything is carried out (`ask`; without a person the plan is left as it was made),
+   * or has said yes to the plan and to every step that asks for it (`yes`).
+   */
+  approve?: 'ask' | 'yes'
+}
+
+export type GoalOptions = PlanOptions & {
+  /** Questions that researchers answer first, side by side. True: what there is that the goal has to do with. Default: none. */
+  research?: boolean | string[]
+  /** Whether the plan is carried out when it is made. Default: no. */
+  execute?: boolean
+  /** Files that are given to the planner with the goal, or anything else that it should know. */
+  context?: string
+}
+
+/** A run that makes a plan, carries one out, or both. */
+export interface PlanRun extends Run {
+  /** How far it has come, at the end of the run: where all that was asked for was a plan, that is `plan` in it. */
+  outcome(): Promise<PlanOutcome>
+}
+
+/** A plan that was looked at: what it would come to, or every fault that it has. */
+export type PlanCheck = { ok: true; plan: Plan; preview: PlanPreview } | { ok: false; faults: PlanFault[] }
+
+export type { PlanFault, PlanOutcome, PlanPreview }
 
 /** A run under way: its events as they are logged, and what it comes to. */
 export interface Run extends AsyncIterable<StoredEvent> {
@@ -280,12 +313,28 @@ export interface Retinue {
   resume(run_id: string, watching?: Watching): Run
   /** Cancels a run wherever it runs, and waits until it is closed. */
   cancel(run_id: string, by: string, reason: string): Promise<RunResult>
+  /**
+   * Asks whoever works on a run to let go of it, and waits for that: sub-agents at work finish first where a program
+   * handed out their tasks. It can be resumed.
+   */
+  pause(run_id: string, by: string, reason: string): Promise<RunSummary>
   /** Cancels one sub-agent and all below it, wherever it runs, and waits until it is closed. */
   cancelAgent(run_id: string, agent_id: string, by: string, reason: string): Promise<AgentResult>
   /** One sub-agent with a task, in a run of its own. */
   spawn(task: SpawnTask, options?: FanOutOptions): Promise<SpawnResult>
   /** Many at once, in one run: results in the order of the tasks, failures among them. */
   fanOut(tasks: readonly SpawnTask[], options?: FanOutOptions): FanOut
+  /**
+   * A goal becomes a plan: researchers, then the planner. A plan with faults goes back to it at most twice; after that
+   * the run fails, with what was wrong.
+   */
+  planForGoal(goal: string, options?: GoalOptions): PlanRun
+  /** A plan, or the text of its file, is carried out: faults reject `result` before anything is done. */
+  executePlan(plan: unknown, options?: PlanOptions): PlanRun
+  /** Whether a plan, or the text of its file, could be carried out here, and what it would come to. */
+  checkPlan(plan: unknown, options?: PlanOptions): Promise<PlanCheck>
+  /** What a plan has come to, of any process and at any later time. */
+  planOutcome(run_id: string): Promise<PlanOutcome>
   /** The results of a fan-out again, as far as it has come: of any process, at any later time. */
   spawnResults(run_id: string): Promise<SpawnResult[]>
   runs(query?: { session_id?: string; limit?: number }): Promise<RunSummary[]>

@@ -13,8 +13,8 @@ import {
   MIN_CHILD_TOKENS,
   type Parent,
 } from './domain/index.js'
-import { fanOutParts, isFanOut } from './fan-out.js'
 import type { Preparation } from './preparation.js'
+import { isProgram, partsOf } from './programs.js'
 import { cacheKey, ResultCache } from './result-cache.js'
 import { estimateFirst, type PreparedChild, priceToRead, type Reuse, taskMessage } from './runtime/index.js'
 import type { Store } from './store/index.js'
@@ -123,7 +123,7 @@ export class ChildContracts {
   async #side(memory: AgentMemory): Promise<Parent> {
     const { agent_id, contract, ledger, measured, at } = memory
     // A program uses no tokens.
-    const program = isFanOut(contract)
+    const program = isProgram(contract)
     const own = program ? 0 : OWN_TURNS * ((measured?.tokens ?? 0) + OWN_TOKENS)
     const kept = { total_tokens: own, cost_usd: await this.#price(contract, own) }
     const { total_tokens, cost_usd } = ledger.reserved
@@ -132,7 +132,7 @@ export class ChildContracts {
       contract,
       kept,
       reserved: { total_tokens, cost_usd },
-      ...(program ? { parts: fanOutParts(memory) } : {}),
+      ...(program ? { parts: partsOf(memory) } : {}),
       left: {
         total_tokens: left(ledger, 'total_tokens') - kept.total_tokens,
         cost_usd: left(ledger, 'cost_usd') - kept.cost_usd,

@@ -5,15 +5,14 @@ import {
   type Budget,
   type Child,
   type Contract,
-  type Message,
   type Mode,
-  NO_USAGE,
   type Profile,
   ROOT_BUDGET,
   titleOf,
 } from './domain/index.js'
-import type { Model, ModelAnswer } from './models/index.js'
-import { createToolRegistry, FAN_OUT_STOPPED, type FanOutReport, fanOut, type ToolRegistry } from './tools/index.js'
+import type { Model } from './models/index.js'
+import { orderIn, orderTask, program, resultsIn } from './programs.js'
+import { FAN_OUT_STOPPED, type FanOutReport } from './tools/index.js'
 
 /** Where a model would be named: the root agent of a fan-out is a program. */
 export const FAN_OUT_MODEL = 'program/fan_out'
@@ -39,66 +38,15 @@ export function fanOutTitle(tasks: readonly SpawnTask[]): string {
 
 /** The same, and the order itself as it was given. */
 export function fanOutTask({ tasks, max_concurrent }: Order): string {
-  const at_once = Math.min(max_concurrent, tasks.length)
-  return `${fanOutTitle(tasks)}\n\n${JSON.stringify({ tasks, max_concurrent: at_once } satisfies Order)}`
+  return orderTask(fanOutTitle(tasks), {
+    tasks,
+    max_concurrent: Math.min(max_concurrent, tasks.length),
+  } satisfies Order)
 }
 
-/** Whether a task may be such an order: all of them are, and what a person writes is hardly ever. */
-export function isLikeFanOut(task: string): boolean {
-  return AT_ONCE.test(task.slice(-40))
-}
-
-const AT_ONCE = /"max_concurrent":(\d+)\}$/
-
-/**
- * Into how many parts that which a fan-out may spend is divided, for tasks that ask for none: as many as are at work at
- * once. Read from the end of the order, because all of it may be long and this is asked for each of the tasks.
- */
-export function fanOutParts({ task }: AgentMemory): number {
-  return Number(AT_ONCE.exec(task.slice(-40))?.[1] ?? 1)
-}
-
-/**
- * The root agent of a fan-out: it makes one call, and says what came of it. It is asked like a model and its answers
- * are logged like a model's, so that a fan-out is run, limited, resumed and replayed like everything else.
- */
+/** The root agent of a fan-out. */
 export function fanOutModel(): Model {
-  return {
-    name: FAN_OUT_MODEL,
-    window: null,
-    price: () => 0,
-    unmetered: true,
-    generate: async ({ messages }) => answer(messages),
-  }
-}
-
-function answer(messages: readonly Message[]): ModelAnswer {
-  const [task] = messages
-  const last = messages.at(-1)
-  const order = task?.role === 'user' ? orderIn(task.content) : ''
-  const said = {
-    ok: true,
-    model: 'fan_out',
-    usage: NO_USAGE,
-    counted: true,
-    cost_usd: 0,
-    finish_reason: 'stop',
-  } as const
-  if (last === task)
-    return { ...said, parts: [{ type: 'tool_call', wire_id: 'fan_out', tool: 'fan_out', args: order }] }
-  const results = messages.flatMap((message) => (message.role === 'tool' ? message.results : []))
-  const text = results.length > 0 && results.every(({ is_error }) => !is_error) ? 'All' : 'Not all'
-  return { ...said, parts: [{ type: 'text', text: `${text} of the tasks were completed.` }] }
-}
-
-/** Tools for such a root agent. No other one has the call. */
-export function withFanOut(registry: ToolRegistry): ToolRegistry {
-  const own = createToolRegistry([fanOut])
-  return {
-    get: (name) => own.get(name) ?? registry.get(name),
-    names: () => [...registry.names(), ...own.names()],
-    definitions: (names, limits) => [...registry.definitions(names, limits), ...own.definitions(names, limits)],
-  }
+  return program('fan_out', 'fan_out', ({ is_error }) => `${is_error ? 'Not all' : 'All'} of the tasks were completed.`)
 }
 
 /** More than a sub-agent gets that asks for nothing else. */
@@ -184,18 +132,14 @@ export async function fanOutResults(
 function whyMissing({ result, messages }: AgentMemory): [SpawnResult['outcome'], string] {
   if (!result) return ['interrupted', 'it is not closed yet']
   if (result.outcome !== 'completed') return [result.outcome, result.reason ?? result.outcome]
-  return ['error', firstResult(messages)?.content ?? result.text]
-}
-
-function firstResult(messages: readonly Message[]) {
-  return messages.flatMap((message) => (message.role === 'tool' ? message.results : []))[0]
+  return ['error', resultsIn(messages)[0]?.content ?? result.text]
 }
 
 async function reportIn(
   { messages, outputs }: AgentMemory,
   blob: (digest: string) => Promise<Uint8Array | null>,
 ): Promise<FanOutReport | null> {
-  const result = firstResult(messages)
+  const [result] = resultsIn(messages)
   if (!result) return null
   const whole = outputs[result.call_id]
   const bytes = whole ? await blob(whole.digest) : null
@@ -205,10 +149,6 @@ async function reportIn(
     // The call was stopped or refused as a whole; then its words are no report.
     return null
   }
-}
-
-function orderIn(task: string): string {
-  return task.slice(task.indexOf('\n\n') + 2)
 }
 
 function childResult(run_id: string, child: Child, closed: NonNullable<Child['closed']>): SpawnResult {

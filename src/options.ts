@@ -24,6 +24,9 @@ import {
 } from './domain/index.js'
 import { RetinueError } from './errors.js'
 
+/** More than that is no preparation any more. */
+const MOST_QUESTIONS = 10
+
 /** Options of a program, which a compiler may never have seen: what is not known here would be ignored in silence. */
 const names = z.array(z.string())
 const layers = z.array(names)
@@ -216,6 +219,16 @@ export const spawnTasksSchema = z.strictObject({
 export const fanOutOptionsSchema = runOptionsSchema
   .omit({ task: true, profile: true })
   .extend({ maxConcurrent: z.int().min(1).optional(), said: z.string().min(1).optional() })
+
+export const planOptionsSchema = fanOutOptionsSchema
+  .omit({ said: true })
+  .extend({ approve: z.enum(['ask', 'yes']).optional() })
+
+export const goalOptionsSchema = planOptionsSchema.extend({
+  research: z.union([z.boolean(), z.array(z.string().min(1)).max(MOST_QUESTIONS)]).optional(),
+  execute: z.boolean().optional(),
+  context: z.string().optional(),
+})
 
 export const openOptionsSchema = z.strictObject({
   cwd: z.string('must be the path of the project folder'),

@@ -8,6 +8,7 @@ import {
   type DelegationSettings,
   type ModelSource,
   matchesWord,
+  PROGRAM_TOOLS,
   type Redactor,
   rootAuthority,
   rootContract,
@@ -17,9 +18,12 @@ import {
   type WorkspaceSettings,
 } from './domain/index.js'
 import { RetinueError } from './errors.js'
-import { FAN_OUT_MODEL, fanOutModel, withFanOut } from './fan-out.js'
+import { FAN_OUT_MODEL, fanOutModel } from './fan-out.js'
 import type { Host, HostFacts, Repository, Workspace } from './host/index.js'
 import type { Model, Models } from './models/index.js'
+import { PLAN_MODEL, planModel } from './plan-runs.js'
+import { carryOut } from './planning/index.js'
+import { withTool } from './programs.js'
 import { Prompts } from './prompts.js'
 import type { Reach, Reached } from './reach.js'
 import type { Above, AgentPlace, Launcher, Person } from './runtime/index.js'
@@ -29,10 +33,14 @@ import {
   builtinTools,
   createToolRegistry,
   DEFAULT_LIMITS,
+  type Tool,
   type ToolLimits,
   type ToolRegistry,
 } from './tools/index.js'
 import type { RunTrees } from './workspaces/index.js'
+
+/** Agents at work at once, unless the settings say otherwise. */
+export const DEFAULT_CONCURRENT = 8
 
 /** Nobody is there: what would ask is refused. */
 const NOBODY: Person = { permit: async () => null, answer: async () => null }
@@ -51,7 +59,14 @@ export type RunParts = {
 }
 
 /** Whose an agent is and whom it has: where its sub-agents come from (null: it has none) and what is above it. */
-export type Family = { launcher: Launcher | null; trees: RunTrees; above: Above | null; catalog: Catalog }
+export type Family = {
+  launcher: Launcher | null
+  trees: RunTrees
+  above: Above | null
+  catalog: Catalog
+  /** The call that its root agent makes, where that is a program. */
+  call?: Tool
+}
 
 /** The profile that an agent has, and by which entry of the registry. */
 export type As = Pick<Extract<ResolvedProfile, { ok: true }>, 'profile' | 'entry'>
@@ -105,6 +120,7 @@ export class Preparation {
 
   async rootModel(name: string): Promise<Model> {
     if (name === FAN_OUT_MODEL) return fanOutModel()
+    if (name === PLAN_MODEL) return planModel()
     const resolved = await this.parts.models.resolve(name)
     if (!resolved.ok) throw new RetinueError(resolved.code === 'no_key' ? 'auth' : 'model', resolved.message)
     return resolved.model
@@ -138,7 +154,7 @@ export class Preparation {
   async #place(
     model: Model,
     watching: Watching,
-    { launcher, trees, above }: Family,
+    { launcher, trees, above, call }: Family,
     registry: ToolRegistry,
   ): Promise<AgentPlace> {
     const { host, store, settings, redactor } = this.parts
@@ -159,8 +175,10 @@ export class Preparation {
         return this.#repository
       },
       model,
-      registry: model.name === FAN_OUT_MODEL ? withFanOut(registry) : registry,
+      registry: call ? withTool(registry, call) : registry,
       launcher,
+      max_concurrent: settings.max_concurrent ?? DEFAULT_CONCURRENT,
+      carryOut,
       trees,
       above,
       setup: this.worktrees.setup,
@@ -311,7 +329,8 @@ export class Preparation {
   #tools(registry: ToolRegistry): string[] {
     const { tools, mcp_tools = [] } = this.parts.settings
     const there = registry.names().filter((name) => {
-      if (registry.get(name)?.server === undefined) return name === 'fan_out' || (tools?.includes(name) ?? true)
+      if (registry.get(name)?.server === undefined)
+        return PROGRAM_TOOLS.includes(name) || (tools?.includes(name) ?? true)
       return mcp_tools.every((layer) => layer.some((pattern) => matchesWord(pattern, name)))
     })
     const absent = builtinToolNames()

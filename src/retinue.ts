@@ -5,7 +5,12 @@ import type {
   Control,
   FanOut,
   FanOutOptions,
+  GoalOptions,
   KeptTree,
+  PlanCheck,
+  PlanOptions,
+  PlanOutcome,
+  PlanRun,
   Reachable,
   Retinue,
   RetinueOptions,
@@ -46,33 +51,14 @@ import {
 } from './domain/index.js'
 import { LocalEngine } from './engine/index.js'
 import { RetinueError } from './errors.js'
-import {
-  FAN_OUT_MODEL,
-  fanOutBudget,
-  fanOutDepth,
-  fanOutModel,
-  fanOutObstacle,
-  fanOutResults,
-  fanOutTask,
-  fanOutTitle,
-  inMode,
-  isFanOut,
-  withModels,
-} from './fan-out.js'
+import { fanOutResults, isFanOut } from './fan-out.js'
 import { createHost, type Host } from './host/index.js'
 import { KeptRuns } from './kept-runs.js'
 import { createModels, type Models, recordScript } from './models/index.js'
-import {
-  checkOptions,
-  copied,
-  fanOutOptionsSchema,
-  retinueOptionsSchema,
-  runOptionsSchema,
-  signalOf,
-  spawnTasksSchema,
-  watchingSchema,
-} from './options.js'
-import { type As, Preparation, type RunParts } from './preparation.js'
+import { checkOptions, copied, retinueOptionsSchema, runOptionsSchema, signalOf, watchingSchema } from './options.js'
+import { outcomeIn } from './plan-runs.js'
+import { type As, DEFAULT_CONCURRENT, Preparation, type RunParts } from './preparation.js'
+import { noProgram, ProgramRuns } from './program-runs.js'
 import { Reach } from './reach.js'
 import { RunDriver } from './run-driver.js'
 import { RunHandle, type Started } from './run-handle.js'
@@ -82,9 +68,6 @@ import { findSecrets } from './secrets.js'
 import { createSessions } from './sessions.js'
 import { openSqliteStore, type Store } from './store/index.js'
 import { commitCheck } from './tools/index.js'
-
-/** Agents at work at once, unless the settings say otherwise. */
-const DEFAULT_CONCURRENT = 8
 
 export async function createRetinue(options: RetinueOptions = {}): Promise<Retinue> {
   checkOptions(retinueOptionsSchema, options)
@@ -142,13 +125,6 @@ async function openStore(
 
 const newId = customAlphabet('0123456789abcdefghijkmnpqrstuvwxyz', 10)
 
-type Order = { tasks: readonly SpawnTask[]; given: FanOutOptions }
-
-/** A program stands in for a model in its own runs alone. */
-function noProgram(model: string | undefined): void {
-  if (model === FAN_OUT_MODEL) throw new RetinueError('input', `${model} is no model: hand out tasks with fanOut`)
-}
-
 class LocalRetinue implements Retinue {
   readonly cwd: string
   readonly store: Store
@@ -156,6 +132,7 @@ class LocalRetinue implements Retinue {
   readonly #engine: LocalEngine
   readonly #reader: RunReader
   readonly #driver: RunDriver
+  readonly #programs: ProgramRuns
   readonly #preparation: Preparation
   readonly #reach: Reach
   readonly #redactor: Redactor
@@ -189,6 +166,11 @@ class LocalRetinue implements Retinue {
     this.#driver = new RunDriver({
       ...{ cwd, host, store, reach, redactor, reader: this.#reader, new_id: newId },
       ...{ engine: this.#engine, preparation: this.#preparation, catalogs: this.#catalogs },
+    })
+    this.#programs = new ProgramRuns({
+      ...{ cwd, store, settings, catalogs: this.#catalogs, preparation: this.#preparation, driver: this.#driver },
+      inSession: (given) => this.#inSession(given),
+      allow: (principal) => this.#operator(principal),
     })
   }
 
@@ -311,39 +293,6 @@ class LocalRetinue implements Retinue {
     })
   }
 
-  async #startFanOut(run_id: string, { tasks, given }: Order, started: Started): Promise<RunResult> {
-    checkOptions(spawnTasksSchema, { tasks })
-    checkOptions(fanOutOptionsSchema, given)
-    const { maxConcurrent, model, said, delegation, ...options } = await this.#inSession(given)
-    this.#operator(options.principal)
-    noProgram(model)
-    const catalog = await this.#catalogs.load()
-    const obstacle = fanOutObstacle(this.#settings)
-    if (obstacle !== null) throw new RetinueError('input', obstacle)
-    const max_concurrent = maxConcurrent ?? this.#settings.max_concurrent ?? DEFAULT_CONCURRENT
-    const profileOf = (name: string) => {
-      const found = resolveProfile(catalog, name)
-      return found.ok ? found.profile.profile : null
-    }
-    const { mode, tasks: moded } = inMode(options.mode ?? this.#settings.mode ?? 'normal', tasks)
-    const named = await withModels(moded, profileOf, async () => {
-      return (await this.#preparation.chooseModel(model, null)).model.name
-    })
-    const root = {
-      ...{ catalog, as: null },
-      ...(said === undefined ? {} : { said }),
-      model: fanOutModel(),
-      source: 'request',
-      child_models: named.flatMap((task) => task.model ?? []),
-      max_concurrent,
-      goal: fanOutTitle(tasks),
-    } as const
-    const task = fanOutTask({ tasks: named, max_concurrent })
-    const budget = fanOutBudget(tasks.length, [this.#settings.budget, options.budget])
-    const contract = { mode, budget, delegation: fanOutDepth(delegation) }
-    return this.#driver.begin(run_id, { ...options, ...contract, task }, root, started)
-  }
-
   spawn(task: SpawnTask, options: FanOutOptions = {}): Promise<SpawnResult> {
     return this.fanOut([task], options)
       .results()
@@ -359,11 +308,7 @@ class LocalRetinue implements Retinue {
     const given = options && { ...options, ...(delegation ? { delegation: { ...delegation } } : {}) }
     const start = async (started: Started) => {
       const limits = budget()
-      return this.#startFanOut(
-        run_id,
-        { tasks: order(), given: limits ? { ...given, budget: limits } : given },
-        started,
-      )
+      return this.#programs.fanOut(run_id, order(), limits ? { ...given, budget: limits } : given, started)
     }
     const handle = new RunHandle(this.store, run_id, signalOf(options), (started) =>
       this.#telling(() =>
@@ -384,6 +329,40 @@ class LocalRetinue implements Retinue {
     const { memory } = await this.#reader.root((await this.find(run_id)).run_id)
     if (!isFanOut(memory.contract)) throw new RetinueError('input', `Run ${run_id} is no fan-out of a program`)
     return fanOutResults(memory, (digest) => this.store.blob(digest))
+  }
+
+  planForGoal(goal: string, options: GoalOptions = {}): PlanRun {
+    return this.#planRun(options, (run_id, started) => this.#programs.planForGoal(run_id, goal, options, started))
+  }
+
+  executePlan(plan: unknown, options: PlanOptions = {}): PlanRun {
+    const given = copied('plan', plan)
+    return this.#planRun(options, (run_id, started) => this.#programs.executePlan(run_id, given(), options, started))
+  }
+
+  #planRun(options: PlanOptions, start: (run_id: string, started: Started) => Promise<RunResult>): PlanRun {
+    const run_id = newId()
+    const handle = new RunHandle(this.store, run_id, signalOf(options), (started) =>
+      this.#telling(async () => start(run_id, started)),
+    )
+    const outcome = async () => {
+      await handle.result()
+      return this.planOutcome(run_id)
+    }
+    return Object.assign(handle, { outcome })
+  }
+
+  checkPlan(plan: unknown, options: PlanOptions = {}): Promise<PlanCheck> {
+    return this.#telling(() => this.#programs.checkPlan(plan, options))
+  }
+
+  async planOutcome(run_id: string): Promise<PlanOutcome> {
+    const { memory } = await this.#reader.root((await this.find(run_id)).run_id)
+    return outcomeIn(memory)
+  }
+
+  pause(run_id: string, by: string, reason: string): Promise<RunSummary> {
+    return this.#driver.pause(run_id, by, reason)
   }
 
   cancel(run_id: string, by: string, reason: string): Promise<RunResult> {

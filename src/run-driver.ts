@@ -1,4 +1,4 @@
-import type { RunOptions, RunResult, Watching } from './api.js'
+import type { RunOptions, RunResult, RunSummary, Watching } from './api.js'
 import type { Catalogs } from './catalogs.js'
 import { ChildContracts } from './child-contracts.js'
 import { RunChildren } from './children.js'
@@ -14,16 +14,18 @@ import {
 } from './domain/index.js'
 import { LEASE_TTL_MS, type LocalEngine } from './engine/index.js'
 import { RetinueError } from './errors.js'
-import { fanOutResults, isFanOut } from './fan-out.js'
+import { FAN_OUT_MODEL, fanOutResults, isFanOut } from './fan-out.js'
 import type { Host } from './host/index.js'
 import type { Model } from './models/index.js'
+import { PLAN_MODEL, planCall } from './plan-runs.js'
 import type { ContractChoice, Family, Preparation } from './preparation.js'
+import { isProgram } from './programs.js'
 import type { Reach } from './reach.js'
 import type { Started } from './run-handle.js'
 import { ROOT, type RunReader } from './run-reader.js'
 import { AgentLoop, type AgentPlace, historyOf, Recorder, trimHistory } from './runtime/index.js'
 import { blobDigest, type Lease, type Store } from './store/index.js'
-import { commitCheck } from './tools/index.js'
+import { commitCheck, fanOut, type Tool } from './tools/index.js'
 import { VERSION } from './version.js'
 import { RunTrees } from './workspaces/index.js'
 
@@ -59,18 +61,12 @@ export class RunDriver {
     started: Started,
   ): Promise<RunResult> {
     const session_id = options.session_id ?? this.parts.new_id()
-    const place = await this.parts.preparation.place(
-      model,
-      options,
-      this.#family(run_id, session_id, options, choice.catalog),
-    )
-    const { contract, stored } = await this.parts.preparation.contract(
+    const { place, contract, stored } = await this.draft(
       run_id,
-      { ...options, task: goal },
-      place,
-      choice,
+      { ...options, task: goal, session_id },
+      { model, ...choice },
     )
-    const session = options.session_id ? await this.#session(options.session_id, isFanOut(contract)) : NO_SESSION
+    const session = options.session_id ? await this.#session(options.session_id, isProgram(contract)) : NO_SESSION
     // What is secret now may not have been when it was said.
     const history = this.parts.redactor.redactAll(
       trimHistory(session.messages, contract.execution.budget.context_tokens),
@@ -131,6 +127,26 @@ export class RunDriver {
     return this.#work(lease, new AgentLoop(place, recorder, { prompt: stored.prompt, history }), started, session_id)
   }
 
+  /** What a run would begin with. Nothing is written down. */
+  async draft(
+    run_id: string,
+    options: RunOptions & { session_id: string },
+    { model, ...choice }: Omit<RootChoice, 'goal'>,
+  ) {
+    const call = this.#callOf(run_id, model.name, choice.catalog)
+    const family = this.#family(run_id, options.session_id, options, choice.catalog)
+    const place = await this.parts.preparation.place(model, options, { ...family, ...call })
+    return { place, ...(await this.parts.preparation.contract(run_id, options, place, choice)) }
+  }
+
+  /** The one call of a root agent that is a program. */
+  #callOf(run_id: string, model: string, catalog: Catalog): { call?: Tool } {
+    if (model === FAN_OUT_MODEL) return { call: fanOut }
+    if (model !== PLAN_MODEL) return {}
+    const { cwd, host, store, redactor, preparation } = this.parts
+    return { call: planCall(run_id, { cwd, host, store, redactor, catalog, delegation: preparation.delegation }) }
+  }
+
   async goOn(run_id: string, watching: Watching, started: Started): Promise<RunResult> {
     const run = await this.parts.store.run(run_id)
     if (!run) throw new RetinueError('not_found', `There is no run ${run_id} in this store`)
@@ -143,8 +159,9 @@ export class RunDriver {
       this.parts.preparation.rootModel(`${provider}/${model}`),
       this.#catalogOf(run_id),
     ])
+    const call = this.#callOf(run_id, resolved.name, catalog)
     const family = this.#family(run_id, run.session_id, watching, catalog)
-    const place = await this.parts.preparation.place(resolved, watching, family)
+    const place = await this.parts.preparation.place(resolved, watching, { ...family, ...call })
     this.parts.preparation.check(loaded.memory.contract, place)
     const notes = this.parts.preparation.notes(await this.parts.reach.open(), catalog)
     await this.parts.preparation.prompts.readFiles(run_id, loaded.memory.contract.permissions, place, catalog)
@@ -211,6 +228,15 @@ export class RunDriver {
     const { lease, loop } = await this.#takeOver(id, await this.parts.preparation.closingPlace(NO_MODEL, closing), [])
     loop.cancel(by, reason)
     return this.#work(lease, loop, () => {}, run.session_id)
+  }
+
+  async pause(run_id: string, by: string, reason: string): Promise<RunSummary> {
+    for (let asked = false; ; asked = true) {
+      const run = await this.parts.reader.find(run_id)
+      if (run.status !== 'running') return run
+      if (!asked) await this.parts.store.signal({ run_id: run.run_id, kind: 'pause', data: reason, by })
+      await this.parts.host.clock.sleep(50)
+    }
   }
 
   async cancelAgent(run_id: string, agent_id: string, by: string, reason: string): Promise<AgentResult> {
@@ -302,7 +328,7 @@ export class RunDriver {
     const since: Message[] = []
     for (const run_id of run_ids) {
       const run = await this.parts.reader.root(run_id)
-      if (!isFanOut(run.memory.contract)) return [...conversation(run), ...since]
+      if (!isProgram(run.memory.contract)) return [...conversation(run), ...since]
       since.unshift(...(await this.#asked(run_id, run.memory)))
     }
     return since
@@ -312,7 +338,9 @@ export class RunDriver {
   async #asked(run_id: string, memory: AgentMemory): Promise<Message[]> {
     const [created] = await this.parts.store.read({ run_id, limit: 1 })
     if (created?.type !== 'run.created' || created.data.said === undefined) return []
-    const [result] = await fanOutResults(memory, (digest) => this.parts.store.blob(digest))
+    const [result] = isFanOut(memory.contract)
+      ? await fanOutResults(memory, (digest) => this.parts.store.blob(digest))
+      : [{ success: true, details: memory.result?.text ?? '', outcome: '', error: '' }]
     const failed = result?.success === false ? `[${result.outcome}: ${result.error}]` : ''
     const text = [result?.details ?? '', failed].filter((part) => part !== '').join('\n\n') || '[no answer]'
     return [

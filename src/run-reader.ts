@@ -2,7 +2,9 @@ import type { RunResult, RunSummary } from './api.js'
 import { type AgentMemory, type AgentResult, type Contract, type RunRow, titleOf } from './domain/index.js'
 import type { LocalEngine } from './engine/index.js'
 import { RetinueError } from './errors.js'
-import { isFanOut, isLikeFanOut } from './fan-out.js'
+import { isFanOut } from './fan-out.js'
+import { isPlanRun } from './plan-runs.js'
+import { isLikeOrder, isProgram } from './programs.js'
 import { loadAgent, type Material } from './runtime/index.js'
 import type { Store } from './store/index.js'
 
@@ -44,12 +46,14 @@ export class RunReader {
   }
 
   /** Who began it. Only the log tells a program's order from words that look like one. */
-  async #began({ run_id, task }: RunRow): Promise<Pick<RunSummary, 'fan_out' | 'said'>> {
-    const typed = { fan_out: false, said: task }
-    if (!isLikeFanOut(task)) return typed
+  async #began({ run_id, task }: RunRow): Promise<Pick<RunSummary, 'fan_out' | 'plan' | 'said'>> {
+    const typed = { fan_out: false, plan: false, said: task }
+    if (!isLikeOrder(task)) return typed
     const [created, started] = await this.store.read({ run_id, limit: 2 })
     if (created?.type !== 'run.created' || started?.type !== 'agent.started') return typed
-    return isFanOut(started.data.contract) ? { fan_out: true, said: created.data.said ?? null } : typed
+    const { contract } = started.data
+    if (!isProgram(contract)) return typed
+    return { fan_out: isFanOut(contract), plan: isPlanRun(contract), said: created.data.said ?? null }
   }
 
   async result(run_id: string): Promise<RunResult | null> {

@@ -60,6 +60,11 @@ export function isOpen(child: Child): boolean {
   return child.closed === null
 }
 
+/** A spent budget is no error: what was found until then is there, and says that it is not all. */
+export function isDone({ final_status, result }: NonNullable<Child['closed']>): boolean {
+  return final_status === 'completed' && (result.outcome === 'completed' || result.outcome === 'budget_exceeded')
+}
+
 /** What a parent knows after an event about one of its sub-agents. Pure. */
 export function withChildren<M extends Family>(memory: M, event: ChildEvent): M {
   switch (event.type) {

@@ -94,8 +94,14 @@ export function reportPathFault(pattern: string): string | null {
   return 'report_path_pattern needs <agent> or <idx>: all reports would be one file'
 }
 
+/** Named as the provider of its model, where the root agent of a run is a program. */
+export const PROGRAM = 'program'
+
+/** Calls that a program makes, one of each run. No model is ever offered them. */
+export const PROGRAM_TOOLS = ['fan_out', 'execute_plan']
+
 /** The tools that hand work to sub-agents. A sub-agent has them only if its contract says so. */
-export const DELEGATION_TOOLS = ['spawn', 'spawn_await', 'spawn_agent', 'delegate_task', 'fan_out']
+export const DELEGATION_TOOLS = ['spawn', 'spawn_await', 'spawn_agent', 'delegate_task', ...PROGRAM_TOOLS]
 
 /** Ids of sub-agents: short, readable, unique in the run, and the same after a restart. */
 export function childId(parent_id: string, parent_depth: number, number: number): string {

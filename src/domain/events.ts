@@ -1,20 +1,14 @@
 import { z } from 'zod'
 import { accessSchema, effectSchema } from './authority.js'
 import { contractSchema } from './contract.js'
+import { define, oneLine } from './define-event.js'
 import { endedAs, ownerInWords, shortCommit, sourceInWords, turnInWords } from './in-words.js'
 import { finishReasonSchema, partSchema, usageSchema } from './messages.js'
 import { outcomeSchema } from './outcome.js'
+import { PLAN_DEFINITIONS } from './plan-events.js'
 import { fileChangeSchema, landingSchema, mergeKindSchema } from './receipt.js'
 import { resultSchema } from './result.js'
 import { decisionSchema, formatRule, ruleSchema } from './rules.js'
-
-/**
- * Every event there is, declared once: its type, its version, the shape of its data and one line for the condensed
- * timeline. A released version is never edited; a change is a new version beside it.
- */
-function define<T extends string, S extends z.ZodType>(type: T, data: S, summary: (data: z.infer<S>) => string) {
-  return { type, version: 1 as const, data, summary }
-}
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/)
 
@@ -69,6 +63,7 @@ const gate = {
 /** From which commit of the parent's tree to which. */
 const merge = { before: z.string(), after: z.string(), kind: mergeKindSchema }
 
+/** Every event there is. */
 export const DEFINITIONS = [
   define(
     'run.created',
@@ -466,6 +461,7 @@ export const DEFINITIONS = [
     z.strictObject({ sub_agent_ids: z.array(z.string()), content: z.string() }),
     (d) => `results of ${d.sub_agent_ids.join(', ')} handed over, since nobody had asked for them`,
   ),
+  ...PLAN_DEFINITIONS,
   define('agent.finished', z.strictObject({ result: resultSchema }), (d) => `agent finished: ${d.result.outcome}`),
   define(
     'run.closed',
@@ -525,9 +521,4 @@ export function parseEvent(type: string, version: number, at: number, data: unkn
 export function summarize(event: NewEvent): string {
   const definition = MANIFEST.get(event.type) as { summary: (data: unknown) => string }
   return definition.summary(event.data)
-}
-
-function oneLine(text: string): string {
-  const line = text.replace(/\s+/g, ' ').trim()
-  return line.length > 160 ? `${line.slice(0, 159)}…` : line
 }

@@ -15,6 +15,7 @@ import {
   textOf,
   type Usage,
 } from './messages.js'
+import { type PlanState, withPlan } from './plan-state.js'
 import type { Landing } from './receipt.js'
 import type { AgentResult } from './result.js'
 import type { Rule } from './rules.js'
@@ -78,6 +79,8 @@ export type AgentMemory = {
   children: Child[]
   /** How many sub-agents earlier runs of the session had, to number the next one. */
   children_before: number
+  /** Plans that it carries out, in the order in which they were begun. */
+  plans: PlanState[]
   /** The tree of its own that it works in. null: it works where its parent does, the root in the person's folder. */
   tree: Pick<EventData<'agent.worktree_created'>, 'branch' | 'path' | 'base'> | null
   /** Why it can have none, although it needs one. */
@@ -158,6 +161,7 @@ function start(event: Extract<AgentEvent, { type: 'agent.started' | 'agent.subag
     files_changed: [],
     children: [],
     children_before,
+    plans: [],
     tree: null,
     no_tree: null,
     landing: null,
@@ -245,6 +249,18 @@ function apply(memory: AgentMemory, event: Later): AgentMemory {
     case 'agent.worktree_merged':
     case 'agent.subagent_closed':
       return withChildren(memory, event)
+    case 'plan.steps_added':
+    case 'plan.proposed':
+    case 'plan.adopted':
+    case 'plan.approval_asked':
+    case 'plan.approval_answered':
+    case 'plan.step_started':
+    case 'plan.step_ended':
+    case 'plan.check_started':
+    case 'plan.checked':
+    case 'plan.reviewed':
+    case 'plan.ended':
+      return { ...memory, plans: withPlan(memory.plans, event) }
     case 'agent.workspace_awaited':
       return { ...memory, awaits_tree: true }
     case 'agent.setup_started':

@@ -202,13 +202,13 @@ export class LocalEngine {
         this.#earlyChildren.set(key, { by: signal.by, reason })
         this.#children.get(key)?.(signal.by, reason)
       }
-      if (signal.kind !== 'cancel') continue
-      this.#early.set(signal.run_id, signal)
+      if (signal.kind !== 'cancel' && signal.kind !== 'pause') continue
+      if (signal.kind === 'cancel') this.#early.set(signal.run_id, signal)
       for (const { lease, loop } of this.#working.values()) {
         // Only the root: what is below it is its own to cancel.
-        if (lease.run_id === signal.run_id && loop.memory.contract.parent.agent_id === null) {
-          loop.cancel(signal.by, String(signal.data))
-        }
+        if (lease.run_id !== signal.run_id || loop.memory.contract.parent.agent_id !== null) continue
+        if (signal.kind === 'cancel') loop.cancel(signal.by, String(signal.data))
+        else loop.pause(`paused by ${signal.by}: ${signal.data}`)
       }
     }
   }

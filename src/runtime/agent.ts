@@ -7,6 +7,7 @@ import {
   keptBelow,
   left,
   type PendingCall,
+  PROGRAM,
   type Purpose,
   permits,
   type Redactor,
@@ -15,6 +16,7 @@ import type { Clock, Http, Processes, Repository, Workspace } from '../host/inde
 import type { Model } from '../models/index.js'
 import type { Store } from '../store/index.js'
 import {
+  type CarryOut,
   callTools,
   defuse,
   giveUpCalls,
@@ -28,7 +30,7 @@ import {
 } from '../tools/index.js'
 import type { RunTrees } from '../workspaces/index.js'
 import { AgentFiles } from './agent-files.js'
-import { askPermission, askQuestion, type Person } from './asking.js'
+import { askApproval, askPermission, askQuestion, type Person } from './asking.js'
 import { type Action, decide, exceededMessage } from './decide.js'
 import { Delegation } from './delegation.js'
 import { fenceOf } from './fence.js'
@@ -65,6 +67,10 @@ export type AgentPlace = {
   registry: ToolRegistry
   /** Who sub-agents are and where they run; null where there are none. */
   launcher: Launcher | null
+  /** Agents at work at once. */
+  max_concurrent: number
+  /** How steps that depend on each other are carried out. */
+  carryOut: CarryOut
   limits: ToolLimits
   person: Person
   /** Model calls for one request, retries included. */
@@ -125,6 +131,12 @@ export class AgentLoop {
         now: () => clock.now(),
         signal: () => this.#stop.signal,
         rest: (wait) => this.#rest(wait),
+        runWhole: (...check) => commands.runWhole(...check),
+        refusal: (command) => commands.refusal(command),
+        approve: (proposal) => this.#pause(() => askApproval(place.person, proposal, this.#stop.signal)),
+        limit: place.max_concurrent,
+        carryOut: place.carryOut,
+        leave: (why) => this.abandon(why),
       })
   }
 
@@ -154,6 +166,13 @@ export class AgentLoop {
     this.#abandoned = why
     this.#delegation?.abandon(why)
     this.#abort('cancelled')
+  }
+
+  /** Lets go as soon as that costs nothing: its sub-agents that are at work finish first, and none begins any more. */
+  pause(why: string): void {
+    const { provider } = this.memory.contract.model
+    if (provider === PROGRAM && this.#delegation) this.#delegation.pause(why)
+    else this.abandon(why)
   }
 
   /** `slot`: what it holds while it works, and gives back while it waits for sub-agents. */

@@ -1,10 +1,12 @@
 import { personAnswerSchema } from '../domain/index.js'
-import type { PersonAnswer, Question } from '../tools/index.js'
+import type { Approval, PersonAnswer, Proposal, Question } from '../tools/index.js'
 
 /** Whoever sits in front of the run. Every method may answer null: nobody is there. */
 export interface Person {
   permit(question: Question, signal: AbortSignal): Promise<PersonAnswer | null>
   answer(question: { text: string; options: string[] }, signal: AbortSignal): Promise<string | null>
+  /** Whether a plan, or one of its steps, is carried out. Absent: nobody can be asked that. */
+  approve?(proposal: Proposal, signal: AbortSignal): Promise<Approval | null>
 }
 
 /** A face that fails to ask, or whose answer cannot be understood, has not got a yes. */
@@ -22,6 +24,14 @@ export async function askPermission(
   } catch (error) {
     return no(`asking failed: ${String(error)}`)
   }
+}
+
+/** A face that fails to ask, or that has no way to, has not got a yes. */
+export async function askApproval(person: Person, proposal: Proposal, signal: AbortSignal): Promise<Approval | null> {
+  if (!person.approve) return null
+  const ask = person.approve.bind(person)
+  const answer = await unlessStopped(() => ask(proposal, signal), signal).catch(() => null)
+  return answer?.answer === 'approve' || answer?.answer === 'decline' ? answer : null
 }
 
 export async function askQuestion(

@@ -9,6 +9,7 @@ import {
   type Outcome,
   type PendingCall,
   type Purpose,
+  planVerdict,
   textSoFar,
 } from '../domain/index.js'
 import { messagesToSummarize, resultsToMask } from './compaction.js'
@@ -263,7 +264,7 @@ function answered(memory: AgentMemory): boolean {
 }
 
 function verdict(memory: AgentMemory): [Outcome, string | null, string | null] {
-  if (memory.answer?.finish_reason !== 'content_filter') return ['completed', null, null]
+  if (memory.answer?.finish_reason !== 'content_filter') return planVerdict(memory) ?? ['completed', null, null]
   return ['error', 'content_filter', 'the provider stopped the answer']
 }
 

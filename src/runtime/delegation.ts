@@ -8,25 +8,36 @@ import {
   isOpen,
   mayOverlap,
   type Reservation,
+  union,
 } from '../domain/index.js'
 import type { TreeResult } from '../host/index.js'
 import type { Delegator, Job, Spawned } from '../tools/index.js'
 import { Joining, type JoiningSide, type Repaired, type Taken } from './joining.js'
 import type { ChildEnd, ChildRun, Launcher, PreparedChild } from './launcher.js'
+import { type PlanSide, Plans } from './plan-keeper.js'
 import { type Conflict, repairRequest } from './repair.js'
 import { inTurn } from './turns.js'
+import { unlessAborted } from './unless-aborted.js'
+
+/** For whoever waits until this process lets go. */
+const NEVER = new Promise<never>(() => {})
 
 /** What a parent lends to its delegation. */
-type ParentSide = JoiningSide & {
-  launcher: Launcher
-  /** Aborts when the call that waits is stopped. */
-  signal: () => AbortSignal
-  /** Waits without holding a slot. */
-  rest: <T>(wait: () => Promise<T>) => Promise<T>
-}
+type ParentSide = JoiningSide &
+  PlanSide & {
+    launcher: Launcher
+    /** Lets go of the agent. */
+    leave: (why: string) => void
+  }
 
 /** `run` null: its creation is on its way to the disk. */
-type OpenChild = { run: ChildRun | null; closed: Promise<void>; follow: (closing: Promise<void>) => void }
+type OpenChild = {
+  run: ChildRun | null
+  closed: Promise<void>
+  follow: (closing: Promise<void>) => void
+  /** Whether it has done its work, and waits to be joined. */
+  worked: boolean
+}
 
 /**
  * The sub-agents of one agent: created, launched, joined and closed, each exactly once. All that is known about them is
@@ -40,12 +51,23 @@ export class Delegation implements Delegator {
   /** And joined one after the other. */
   readonly #inTurn = inTurn()
   readonly #joining: Joining
+  readonly plans: Plans
+  /** Why no more sub-agents begin. null: they do. */
+  #paused: string | null = null
   #stopped: { by: string; reason: string } | null = null
 
   constructor(private readonly side: ParentSide) {
     this.#joining = new Joining(side, {
       stopper: () => this.#stopped,
       repair: (child, conflict) => this.#repair(child, conflict),
+    })
+    this.plans = new Plans(side, {
+      worked: (id) => {
+        const open = this.#open.get(id)
+        if (!open) return null
+        return open.worked ? open.closed : (open.run?.ended ?? null)
+      },
+      closed: (ids) => this.#allClosed(ids),
     })
   }
 
@@ -67,6 +89,8 @@ export class Delegation implements Delegator {
     request: DelegationRequest,
     repairs: Child['repairs'],
   ): Promise<Spawned> {
+    // One that resolves a conflict belongs to what is at work.
+    if (this.#paused !== null && repairs === null) await unlessAborted(NEVER, this.side.signal())
     const created = await this.#creating(() => this.#create(call_id, index, request, repairs))
     if (!created.ok) return created
     // It must be durable that there is a sub-agent before it does anything.
@@ -120,17 +144,17 @@ export class Delegation implements Delegator {
   }
 
   jobs(): readonly Job[] {
-    return this.#memory.children.map(jobOf)
+    return this.#memory.children.map((child) => this.#job(child))
   }
 
   async earlier(ids: readonly string[]): Promise<Job[]> {
-    return (await this.side.launcher.earlier(this.#memory, ids)).map(jobOf)
+    return (await this.side.launcher.earlier(this.#memory, ids)).map((child) => this.#job(child))
   }
 
   async wait(ids: readonly string[]): Promise<Job[]> {
     const open = ids.flatMap((id) => this.#open.get(id) ?? [])
     if (open.length > 0) await this.#closing(open, this.side.signal())
-    return ids.map((id) => jobOf(this.#child(id)))
+    return ids.map((id) => this.#job(this.#child(id)))
   }
 
   /** Takes up what an earlier process left open. Where nothing was, nothing happens. */
@@ -147,13 +171,18 @@ export class Delegation implements Delegator {
     signal: AbortSignal,
     onWait: (behind: string[]) => void,
   ): Promise<TreeResult<{ base: string }>> {
-    const { base, step_idx, repairs } = this.#child(id)
+    const child = this.#child(id)
+    const { base, step_idx, repairs } = child
     if (base !== null) return { ok: true, base }
-    const behind = this.#before(id).filter((other) => mayOverlap(ownedBy(other), ownedBy(this.#child(id))))
-    const after = behind.map((other) => other.id)
-    if (after.length > 0) {
-      onWait(after)
+    const owns = ownedBy(child)
+    const after = this.#before(id)
+      .filter((other) => mayOverlap(ownedBy(other), owns))
+      .map((other) => other.id)
+    const behind = union(after, repairs === null ? this.plans.ahead(child, owns) : [])
+    if (behind.length > 0) {
+      onWait(behind)
       await unlessAborted(this.#allClosed(after), signal)
+      if (repairs === null) await this.plans.turnToWrite(child, owns, signal)
     }
     const { recorder, files } = this.side
     const stopped = { ok: false, code: 'failed', message: 'it was stopped while it waited to write' } as const
@@ -185,12 +214,12 @@ export class Delegation implements Delegator {
 
   /** Earlier sub-agents that are open and may write in trees of their own. One that repairs has its turn at once. */
   #before(id: string): Child[] {
-    const { step_idx, repairs } = this.#child(id)
-    if (repairs !== null) return []
+    const child = this.#child(id)
+    if (child.repairs !== null) return []
     return this.#memory.children.filter(
       (other) =>
         isOpen(other) &&
-        other.step_idx < step_idx &&
+        this.plans.precedes(other, child) &&
         (other.base !== null || other.contract?.workspace.isolation === 'worktree'),
     )
   }
@@ -214,6 +243,19 @@ export class Delegation implements Delegator {
   async stop(by: string, reason: string): Promise<void> {
     this.halt(by, reason)
     await this.side.rest(() => Promise.all([...this.#open.values()].map(({ closed }) => closed)))
+  }
+
+  /** No more sub-agents begin; when those at work have done theirs, the agent is let go of. */
+  pause(why: string): void {
+    this.#paused ??= why
+    this.#leaveWhenIdle()
+  }
+
+  #leaveWhenIdle(): void {
+    if (this.#paused === null || [...this.#open.values()].some(({ worked }) => !worked)) return
+    const why = this.#paused
+    // What is just being joined is brought to its end.
+    void this.#inTurn(async () => this.side.leave(why))
   }
 
   /** A new attempt may delegate again. */
@@ -240,6 +282,11 @@ export class Delegation implements Delegator {
     })
     open.run = run
     open.follow(run.ended.then((end) => this.#join(child.id, end, run)))
+    const worked = () => {
+      open.worked = true
+      this.#leaveWhenIdle()
+    }
+    run.ended.then(worked, worked)
     if (this.#stopped) run.cancel(this.#stopped.by, this.#stopped.reason)
   }
 
@@ -247,7 +294,10 @@ export class Delegation implements Delegator {
   async #join(id: string, end: ChildEnd, { stopped }: ChildRun): Promise<void> {
     const work = await this.#joining.take(this.#child(id), end.result)
     const merges = this.#child(id).base !== null && endState(end.result.outcome) === 'waiting_for_merge'
-    if (merges) await unlessAborted(this.#allClosed(this.#before(id).map((other) => other.id)), stopped)
+    if (merges) {
+      await unlessAborted(this.#allClosed(this.#before(id).map((other) => other.id)), stopped)
+      if (this.#child(id).repairs === null) await this.plans.turnToJoin(this.#child(id), stopped)
+    }
     const close = () => this.#close(id, end, work)
     // The one that it repairs is being joined just now, and waits for it.
     return this.#child(id).repairs === null ? this.#inTurn(close) : close()
@@ -274,6 +324,13 @@ export class Delegation implements Delegator {
     run?.forget()
     this.#open.delete(id)
     recorder.commitSoon()
+    this.plans.changed()
+  }
+
+  #job({ id, call_id, index, title, delivered, contract, closed, reused_from }: Child): Job {
+    const at_work = this.#open.get(id)?.worked === false
+    const adjustments = contract?.adjustments ?? []
+    return { id, call_id, index, title, at_work, delivered, adjustments, closed, reused_from }
   }
 
   #child(id: string): Child {
@@ -290,30 +347,14 @@ function openChild(): OpenChild {
   })
   // A sub-agent that this process lets go of stays open; whoever waits for it is stopped by its own signal.
   closed.catch(() => {})
-  return { run: null, closed, follow }
+  return { run: null, closed, follow, worked: false }
 }
 
 function ownedBy({ contract }: Child): readonly string[] {
   return contract?.workspace.owns ?? []
 }
 
-function jobOf({ id, call_id, index, title, delivered, contract, closed, reused_from }: Child): Job {
-  return { id, call_id, index, title, delivered, adjustments: contract?.adjustments ?? [], closed, reused_from }
-}
-
 /** What is known of its cost; whether that is all, the result says. */
 function usedBy({ total_tokens, cost_usd, sub_agents }: Reservation): EventData<'agent.subagent_closed'>['used'] {
   return { total_tokens: total_tokens ?? 0, cost_usd: cost_usd ?? 0, sub_agents }
-}
-
-/** undefined: it was aborted first. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  // Whatever becomes of it then is nobody's business.
-  work.catch(() => {})
-  if (signal.aborted) return Promise.resolve(undefined)
-  return new Promise((resolve, reject) => {
-    const stop = () => resolve(undefined)
-    signal.addEventListener('abort', stop, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop))
-  })
 }

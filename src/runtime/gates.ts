@@ -1,6 +1,7 @@
 import { type Check, type EventData, matchesAny, type Redactor } from '../domain/index.js'
 import type { CommandResult, Workspace } from '../host/index.js'
 import { boundOutput, createSchemaCompiler } from '../tools/index.js'
+import { jsonIn } from './json-answer.js'
 
 /** How a gate's command is run; `refused` where it may not be run here and now. */
 export type RunGate = (command: string) => Promise<CommandResult | { refused: string }>
@@ -59,19 +60,6 @@ async function checkSchema(schema: Record<string, unknown>, text: string): Promi
   if (errors === null) return fault('the schema takes too long to check')
   if (errors.length === 0) return { passed: true, detail: 'it does', whole: null }
   return fault(errors.map(({ instancePath, message }) => `${instancePath || 'the answer'} ${message}`).join('; '))
-}
-
-/** Models like to wrap JSON in a fenced block, with words before it. */
-function jsonIn(text: string): unknown {
-  const blocks = [...text.matchAll(/```(?:json)?\s*\n([\s\S]*?)```/g)].map((match) => match[1] as string)
-  for (const candidate of [text, ...blocks.reverse()]) {
-    try {
-      return JSON.parse(candidate)
-    } catch {
-      // The next one may be it.
-    }
-  }
-  return undefined
 }
 
 type PathsCheck = Extract<Check, { kind: 'paths' }>

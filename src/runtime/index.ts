@@ -1,6 +1,8 @@
 export * from './agent.js'
 export type { Person } from './asking.js'
+export { gateOf } from './gates.js'
 export * from './history.js'
+export { jsonIn } from './json-answer.js'
 export type * from './launcher.js'
 export * from './load.js'
 export { priceToRead } from './model-call.js'

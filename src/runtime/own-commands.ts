@@ -36,10 +36,25 @@ export class OwnCommands {
    */
   async runGate({ contract, base }: Child, files: Files, command: string, stopped: AbortSignal): ReturnType<RunGate> {
     const { sandboxed, signal } = this.side
-    const verdict = await judgeCommand(this.#memory.contract.permissions, command, sandboxed)
-    if (verdict.decision !== 'allow') return { refused: verdict.reason }
+    const refused = await this.refusal(command)
+    if (refused !== null) return { refused }
     const fence = sandboxed && contract ? fenceIn(files, contract, base !== null) : null
     return this.#run(files, command, fence, AbortSignal.any([signal(), stopped]))
+  }
+
+  /** The same for a check of the whole, in what this agent works in; in a tree of its own everything can be written. */
+  async runWhole(files: Files, command: string): ReturnType<RunGate> {
+    const { sandboxed, signal } = this.side
+    const { contract, tree } = this.#memory
+    const refused = await this.refusal(command)
+    if (refused !== null) return { refused }
+    return this.#run(files, command, sandboxed ? fenceIn(files, contract, tree !== null) : null, signal())
+  }
+
+  /** Why a command would not be run without asking, or null. */
+  async refusal(command: string): Promise<string | null> {
+    const verdict = await judgeCommand(this.#memory.contract.permissions, command, this.side.sandboxed)
+    return verdict.decision === 'allow' ? null : verdict.reason
   }
 
   /** Makes a fresh tree ready, as the configuration says. Says why it could not. */

@@ -1,15 +1,8 @@
 import { z } from 'zod'
+import type { PlanState, StepSpec, StepState } from '../domain/index.js'
 import type { Job } from './delegation.js'
 import { delegationPlan, delegatorOf, taskParameter } from './delegation-request.js'
-import {
-  adjustmentNotes,
-  inputText,
-  reasonRoom,
-  type Section,
-  sectionsText,
-  statusOf,
-  succeeded,
-} from './delegation-text.js'
+import { adjustmentNotes, reasonRoom, type Section, sectionsText, statusOf } from './delegation-text.js'
 import { oneLine, plural } from './text.js'
 import { defineTool, type ToolContext, type ToolOutput } from './tool.js'
 
@@ -46,7 +39,11 @@ export const delegateTask = defineTool({
     return delegationPlan(context, { summary, detail })
   },
   execute: async (args, context) => {
-    const ends = await runAll(args.plan, args.subtasks, context)
+    const delegator = delegatorOf(context)
+    const { call_id, signal } = context
+    const about = `This is one part of a larger task: ${args.plan}`
+    const state = await delegator.plans.carryOut({ call_id, delegator, signal }, args.subtasks.map(stepOf), about)
+    const ends = state.steps.map((step) => endOf(step, state, delegator.jobs()))
     return report(args.plan, args.subtasks, ends, context)
   },
 })
@@ -65,62 +62,41 @@ function faultOf(subtasks: readonly Subtask[]): string | null {
   return null
 }
 
-/** Each starts as soon as what it depends on is done; after an error none starts any more. */
-async function runAll(plan: string, subtasks: readonly Subtask[], context: ToolContext): Promise<End[]> {
-  const delegator = delegatorOf(context)
-  const { call_id, signal } = context
-  let failed: number | null = null
-  // One is created after the other, so that their ids are in their order and a refusal stops the next.
-  let creating: Promise<unknown> = Promise.resolve()
-  const ends: Promise<End>[] = []
-
-  const failing = (i: number, end: End): End => {
-    failed ??= i
-    return end
+function stepOf({ task, scope, depends_on }: Subtask, i: number): StepSpec {
+  const after = depends_on === undefined ? [] : [String(depends_on)]
+  return {
+    id: String(i),
+    stage: 'work',
+    title: oneLine(task),
+    description: task.trim(),
+    agent: null,
+    depends_on: after,
+    inputs: after,
+    // They are begun side by side, and who writes takes turns with the others.
+    owns: null,
+    success_criteria: [],
+    checks: [],
+    budget: {},
+    needs_approval: false,
+    retries: 0,
+    ...(scope?.trim() ? { scope: scope.trim() } : {}),
   }
-  /** After a restart: a subtask that was started is waited for, whatever the others came to meanwhile. */
-  const exists = (i: number) => delegator.jobs().some((job) => job.call_id === call_id && job.index === i)
-
-  const create = (i: number, before: Job | null) => {
-    const { task, scope } = subtasks[i] as Subtask
-    const made = creating.then(() => {
-      if (!exists(i) && (failed !== null || signal.aborted)) return null
-      return delegator.spawn(call_id, i, {
-        task: task.trim(),
-        context: `This is one part of a larger task: ${plan}`,
-        ...(scope?.trim() ? { scope: scope.trim() } : {}),
-        ...(before?.closed ? { inputs: [inputOf(before, before.closed)] } : {}),
-      })
-    })
-    creating = made.catch(() => {})
-    return made
-  }
-
-  const run = async (i: number, depends_on: number | undefined): Promise<End> => {
-    const before = depends_on === undefined ? null : await (ends[depends_on] as Promise<End>)
-    if (before && !(before.job?.closed && succeeded(before.job.closed))) {
-      return skipped(`subtask ${depends_on}, which it depends on, has no result`)
-    }
-    const spawned = await create(i, before?.job ?? null)
-    if (!spawned) return skipped(failed === null ? 'the call was stopped' : `subtask ${failed} failed`)
-    if (!spawned.ok) return failing(i, { job: null, status: 'ERROR', why: spawned.message })
-    const job = (await delegator.wait([spawned.id]))[0]
-    if (!job?.closed)
-      return { job: null, status: 'RUNNING', why: `${spawned.id} was at work when the call was stopped` }
-    const end = { job, notes: adjustmentNotes(spawned.adjustments) }
-    return succeeded(job.closed) ? end : failing(i, end)
-  }
-
-  for (const [i, { depends_on }] of subtasks.entries()) ends.push(run(i, depends_on))
-  return Promise.all(ends)
 }
 
-function skipped(why: string): End {
-  return { job: null, status: 'SKIPPED', why: `not started: ${why}` }
-}
-
-function inputOf({ id, title }: Job, { result }: NonNullable<Job['closed']>) {
-  return { from: id, title, outcome: result.outcome, text: inputText(result.text) }
+function endOf(step: StepState, { steps }: PlanState, jobs: readonly Job[]): End {
+  const job = jobs.find(({ id }) => id === step.ended?.sub_agent_id)
+  if (job?.closed) return { job, notes: adjustmentNotes(job.adjustments) }
+  const why = step.ended?.reason ?? ''
+  if (step.attempts.length > 0) return { job: null, status: step.ended?.status === 'failed' ? 'ERROR' : 'RUNNING', why }
+  const [before] = step.depends_on
+  const unmet = before !== undefined && steps.find(({ id }) => id === before)?.ended?.status !== 'completed'
+  const failed = steps.find(({ ended }) => ended?.status === 'failed')
+  const reason = unmet
+    ? `subtask ${before}, which it depends on, has no result`
+    : failed
+      ? `subtask ${failed.id} failed`
+      : 'the call was stopped'
+  return { job: null, status: 'SKIPPED', why: `not started: ${reason}` }
 }
 
 function report(plan: string, subtasks: readonly Subtask[], ends: readonly End[], context: ToolContext): ToolOutput {

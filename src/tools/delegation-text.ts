@@ -1,4 +1,4 @@
-import type { Adjustment, AgentResult } from '../domain/index.js'
+import { type Adjustment, type AgentResult, isDone } from '../domain/index.js'
 import { boundOutput } from './bounds.js'
 import { defuse } from './defuse.js'
 import type { Job } from './delegation.js'
@@ -34,7 +34,7 @@ export function reasonRoom(max_chars: number, jobs: number): number {
 export function jobSection(job: Job, reason_chars: number): Section {
   const { id, closed } = job
   if (!closed) return { heads: [`[${id}: RUNNING]`], job: null }
-  if (!succeeded(closed)) return { heads: [`[${id}: ERROR]`, whyFailed(closed, reason_chars)], job }
+  if (!isDone(closed)) return { heads: [`[${id}: ERROR]`, whyFailed(closed, reason_chars)], job }
   const incomplete = isIncomplete(closed) ? [`Incomplete: ${reasonOf(closed, reason_chars)}`] : []
   return { heads: [`[${id}: OK]`, ...incomplete], job }
 }
@@ -44,15 +44,10 @@ export function statusOf(
   closed: Closed,
   reason_chars: number,
 ): { word: 'COMPLETED' | 'INCOMPLETE' | 'ERROR'; why: string } {
-  if (!succeeded(closed)) return { word: 'ERROR', why: whyFailed(closed, reason_chars) }
+  if (!isDone(closed)) return { word: 'ERROR', why: whyFailed(closed, reason_chars) }
   return isIncomplete(closed)
     ? { word: 'INCOMPLETE', why: reasonOf(closed, reason_chars) }
     : { word: 'COMPLETED', why: '' }
-}
-
-/** A spent budget is no error: what was found until then is there, and says that it is not all. */
-export function succeeded({ final_status, result }: Closed): boolean {
-  return final_status === 'completed' && (result.outcome === 'completed' || result.outcome === 'budget_exceeded')
 }
 
 /**

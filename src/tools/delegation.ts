@@ -1,4 +1,15 @@
-import type { Adjustment, AgentResult, DelegationRequest } from '../domain/index.js'
+import type {
+  Adjustment,
+  AgentMemory,
+  AgentResult,
+  Check,
+  DelegationRequest,
+  EventData,
+  EventType,
+  Plan,
+  PlanState,
+  StepSpec,
+} from '../domain/index.js'
 
 /** What the delegation tools work with: the one mechanism behind all of them. */
 export interface Delegator {
@@ -15,6 +26,34 @@ export interface Delegator {
   earlier(ids: readonly string[]): Promise<Job[]>
   /** The profiles that there are, in a stable order. */
   readonly profiles: readonly { name: string; description: string }[]
+  readonly plans: PlanKeeper
+}
+
+type PlanEventType = Extract<EventType, `plan.${string}`>
+
+/** What whoever carries out a plan works with besides: how far it has come is in the log and nowhere else. */
+export interface PlanKeeper {
+  /** The plan of a call as it stands. null: it is not begun. */
+  state(call_id: string): PlanState | null
+  /** Writes down what happens to it. Durable with the next sub-agent that is created, or with `commit`. */
+  note<T extends PlanEventType>(type: T, data: EventData<T>): void
+  commit(): Promise<void>
+  /** Waits until one of them is closed or has done its work, or the call is stopped. Those that are so already count not. */
+  next(ids: readonly string[]): Promise<void>
+  /** Waits until all of them are closed, also where the call is stopped. */
+  closed(ids: readonly string[]): Promise<void>
+  /** Runs the checks of the whole on what has been integrated, and notes what they find; none twice in one round. */
+  check(call_id: string, round: number, checks: readonly Check[]): Promise<void>
+  /** Why a command would not be run without asking, or null. */
+  refusal(command: string): Promise<string | null>
+  /** All that this agent's log says. */
+  readonly memory: AgentMemory
+  /** Of its sub-agents, at work at once. */
+  readonly limit: number
+  /** For a tool that hands out steps which depend on each other. */
+  carryOut: CarryOut
+  /** Asks the person; null: nobody is there. */
+  approve(proposal: Proposal): Promise<Approval | null>
 }
 
 export type Spawned =
@@ -28,6 +67,8 @@ export type Job = {
   call_id: string
   index: number
   title: string
+  /** Whether it still works, rather than waiting to be joined or being closed. */
+  at_work: boolean
   /** Whether its result has been handed over to this agent's model. */
   delivered: boolean
   adjustments: readonly Adjustment[]
@@ -36,3 +77,24 @@ export type Job = {
   /** Where the result is an earlier one: whose. */
   reused_from: { run_id: string; agent_id: string } | null
 }
+
+/** Carries out steps of a call, to the end of all of them. What is known of them from before a restart is not done again. */
+export type CarryOut = (
+  call: { call_id: string; delegator: Delegator; signal: AbortSignal },
+  steps: readonly StepSpec[],
+  /** What every one of them is told of the whole. */
+  context: string,
+) => Promise<PlanState>
+
+/** What a person is asked before something of a plan is carried out. */
+export type Proposal = {
+  plan: Plan
+  /** The step that is about to begin. null: the plan as a whole. */
+  step: string | null
+  /** What it comes to, and what is wrong with what the person made of it, in words. */
+  preview: unknown
+  faults: readonly { path: string; message: string }[]
+}
+
+/** `plan`: as the person wants it instead. */
+export type Approval = { answer: 'approve' | 'decline'; by?: string; note?: string | null; plan?: unknown }

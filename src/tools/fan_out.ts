@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { DelegationRequest } from '../domain/index.js'
 import type { Job, Spawned } from './delegation.js'
 import { delegationPlan, delegatorOf } from './delegation-request.js'
+import { inOrder } from './spawning.js'
 import { defineTool } from './tool.js'
 
 /** What became of each task, in the order of the tasks: a sub-agent, or why there is none. */
@@ -31,8 +32,7 @@ export const fanOut = defineTool({
   async execute({ tasks, max_concurrent }, context) {
     const delegator = delegatorOf(context)
     const spawn = inOrder((index) => delegator.spawn(context.call_id, index, tasks[index] as DelegationRequest), {
-      jobs: () => delegator.jobs(),
-      oneCloses: (open) => Promise.race(open.map(({ id }) => delegator.wait([id]))),
+      delegator,
       signal: context.signal,
     })
     const spawned: Spawned[] = []
@@ -58,50 +58,6 @@ export const fanOut = defineTool({
     }
   },
 })
-
-type Spawn = (index: number) => Promise<Spawned>
-
-type Around = {
-  jobs: () => readonly Job[]
-  /** Waits until one of these is closed, or the call is stopped. */
-  oneCloses: (open: readonly Job[]) => Promise<unknown>
-  signal: AbortSignal
-}
-
-/**
- * A task for which there is too little, because of what is set aside for sub-agents that are still open, waits until
- * one of them is closed. Those that come after it wait behind it: small tasks do not take what a large one waits for.
- */
-function inOrder(spawn: Spawn, around: Around): Spawn {
-  let queued = 0
-  let last: Promise<unknown> = Promise.resolve()
-  return async (index) => {
-    if (queued === 0) {
-      const made = await spawn(index)
-      if (made.ok || !made.short) return made
-    }
-    queued += 1
-    const mine = last.then(() => whenItFits(() => spawn(index), around))
-    last = mine
-    return mine.finally(() => {
-      queued -= 1
-    })
-  }
-}
-
-async function whenItFits(spawn: () => Promise<Spawned>, { jobs, oneCloses, signal }: Around): Promise<Spawned> {
-  const closings = () => jobs().filter((job) => job.closed).length
-  for (;;) {
-    const before = closings()
-    const made = await spawn()
-    if (made.ok || !made.short || signal.aborted) return made
-    // One that was closed meanwhile may have given back what was missing.
-    if (closings() !== before) continue
-    const open = jobs().filter((job) => !job.closed)
-    if (open.length === 0) return made
-    await oneCloses(open)
-  }
-}
 
 function outcomeOf(spawned: Spawned | undefined): FanOutReport['tasks'][number] {
   if (!spawned) return { refused: FAN_OUT_STOPPED }

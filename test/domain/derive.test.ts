@@ -1329,7 +1329,7 @@ describe('whatever is asked for', () => {
       }),
       { numRuns: 2000 },
     )
-    expect(unasked).toBeGreaterThan(50)
+    expect(unasked).toBeGreaterThan(10)
   }, 120_000)
 
   it('one that is said to write nothing has no call by which it could, nor have those below it', () => {

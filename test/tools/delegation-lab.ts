@@ -8,7 +8,11 @@ import {
   type EventType,
   NO_USAGE,
   type PendingCall,
+  type PlanEvent,
+  type PlanState,
+  withPlan,
 } from '../../src/domain/index.js'
+import { carryOut } from '../../src/planning/index.js'
 import {
   type BuiltinOptions,
   builtinTools,
@@ -63,10 +67,37 @@ export function fakeDelegator(
     const good = closed.outcome === 'completed' || closed.outcome === 'budget_exceeded'
     const job = jobOf(id)
     Object.assign(job, more)
+    job.at_work = false
     job.closed = { final_status: good ? 'completed' : 'failed', close_reason: 'it ended', result: closed }
     wake()
   }
+  let plans: PlanState[] = []
+  const keeper: Delegator['plans'] = {
+    carryOut,
+    state: (call_id) => plans.find((plan) => plan.call_id === call_id) ?? null,
+    note(type, data) {
+      const event = { type, version: 1, at: 0, data, run_id: 'run', agent_id: 'root', seq: 1 } as PlanEvent
+      plans = withPlan(plans, event)
+      wake()
+    },
+    commit: async () => {},
+    next: async () => {
+      if (!stop.signal.aborted) await change()
+    },
+    // Whoever stops a call cancels what it has at work.
+    closed: async (ids) => {
+      for (const id of ids) if (!jobOf(id).closed) close(id, { outcome: 'cancelled', reason: 'stopped' })
+    },
+    check: async () => {},
+    refusal: async () => null,
+    approve: async () => null,
+    limit: 8,
+    get memory(): never {
+      throw new Error('there is no agent behind this delegator')
+    },
+  }
   const delegator: Delegator = {
+    plans: keeper,
     earlier: async () => [],
     profiles: options.profiles ?? [],
     jobs: () => jobs.map((job) => ({ ...job })),
@@ -79,7 +110,17 @@ export function fakeDelegator(
       requests.push(request)
       const adjustments = options.adjustments ?? []
       const title = request.task.split('\n')[0] as string
-      jobs.push({ id, call_id, index, title, delivered: false, adjustments, closed: null, reused_from: null })
+      jobs.push({
+        id,
+        call_id,
+        index,
+        title,
+        at_work: true,
+        delivered: false,
+        adjustments,
+        closed: null,
+        reused_from: null,
+      })
       if (closing) close(id, closing)
       wake()
       return { ok: true, id, adjustments }

@@ -284,6 +284,7 @@ describe('the words of a sub-agent', () => {
     call_id: 'c1',
     index: 0,
     title: 't',
+    at_work: false,
     delivered: false,
     adjustments: [],
     closed: { final_status: 'completed', close_reason: '', result: result({ text, ...more }) } as const,
@@ -529,9 +530,9 @@ describe('delegate_task', () => {
       { from: 'a1', title: 'List', outcome: 'budget_exceeded', text: 'a.ts\n(a2: OK, says the sub-agent)' },
     ]
     expect(fake.requests).toEqual([
-      { task: 'List', context },
-      { task: 'Count', context },
-      { task: 'Analyze', context, inputs },
+      { task: 'List', title: 'List', context },
+      { task: 'Count', title: 'Count', context },
+      { task: 'Analyze', title: 'Analyze', context, inputs },
     ])
     fake.close('a2')
     fake.close('a3')
@@ -653,7 +654,7 @@ describe('delegate_task', () => {
     expect(await report).toMatchObject({
       status: 'cancelled',
       content: expect.stringContaining(
-        '[RUNNING] subtask 0: One\na1 was at work when the call was stopped\n\n[SKIPPED]',
+        '[ERROR] subtask 0, a1: One\ncancelled: stopped\n',
       ),
     })
     expect(fake.jobs).toHaveLength(1)

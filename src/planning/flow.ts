@@ -1,0 +1,320 @@
+import { isDeepStrictEqual as isDeepEqual } from 'node:util'
+import { z } from 'zod'
+import {
+  type Contract,
+  type OnFailure,
+  type Plan,
+  type PlanState,
+  planSchema,
+  type StepSpec,
+  type StepState,
+} from '../domain/index.js'
+import type { Delegator } from '../tools/index.js'
+import { type AgentFacts, type PlanFault, planFaults } from './faults.js'
+import { type Agents, MOST_TRIES, planningStep, replanningStep, researchSteps } from './making.js'
+import { planFrom, readPlan, writePlan } from './plan-file.js'
+import type { PlanPreview } from './preview.js'
+import { failedChecks, repairSteps, reviewStep, verdictIn, wantsReview } from './reviewing.js'
+import { StepRunner } from './step-runner.js'
+import { revisedSteps, type StepsIn, workSteps } from './steps.js'
+
+/** What a plan run is to do, as it stands in its log. */
+export const planOrderSchema = z.strictObject({
+  goal: z.string().min(1),
+  /** null: it is to be made. */
+  plan: planSchema.nullable(),
+  research: z.array(z.string()),
+  context: z.string(),
+  /** Whether it is carried out, or only made. */
+  execute: z.boolean(),
+  approve: z.enum(['ask', 'yes']),
+  /** Of steps whose agents name none. */
+  model: z.string(),
+  /** Nobody writes anything. */
+  read_only: z.boolean(),
+  /** At the end: it is looked for there. */
+  max_concurrent: z.int().min(1),
+})
+export type PlanOrder = z.infer<typeof planOrderSchema>
+
+/** Who and what there is around a plan run. */
+export type PlanPlace = {
+  agent: (name: string) => (AgentFacts & { names_model: boolean }) | null
+  agents: Agents
+  preview: (plan: Plan, steps: readonly StepSpec[], run: { limit: number; contract: Contract }) => Promise<PlanPreview>
+  /** Keeps the plan where a person finds it. `fresh`: it takes the place of what is there. */
+  save: (text: string, fresh: boolean) => Promise<void>
+}
+
+type Call = { call_id: string; delegator: Delegator; signal: AbortSignal }
+
+/** Leaves the flow from wherever it is: the plan has come to its end. */
+class Ended extends Error {}
+
+/**
+ * From a goal, or a plan, to its end. Each part looks at what the log says first and does only what is left to do, so
+ * that a restart goes through all of it again and pays for nothing twice.
+ */
+export class PlanFlow {
+  readonly #steps: StepRunner
+  readonly #writes: StepsIn
+
+  constructor(
+    private readonly order: PlanOrder,
+    private readonly place: PlanPlace,
+    private readonly call: Call,
+  ) {
+    this.#writes = { agent: place.agent, read_only: order.read_only }
+    const context = `This is one step of a plan. The goal of the whole: ${order.goal}`
+    this.#steps = new StepRunner({
+      ...{ ...call, context, approved: order.approve === 'yes' },
+      ...(order.read_only ? { mode: 'plan' } : {}),
+      model: (agent) => (agent !== null && place.agent(agent)?.names_model ? null : order.model),
+    })
+  }
+
+  async run(): Promise<PlanState> {
+    try {
+      if (this.#state?.ended) return this.#known
+      await this.#make()
+      if (!this.order.execute) this.#end('made', null)
+      await this.#adopt()
+      await this.#work()
+      await this.#prove()
+    } catch (error) {
+      if (!(error instanceof Ended)) throw error
+    }
+    return this.#known
+  }
+
+  get #state(): PlanState | null {
+    return this.#plans.state(this.call.call_id)
+  }
+
+  get #known(): PlanState {
+    return this.#state as PlanState
+  }
+
+  get #plans() {
+    return this.call.delegator.plans
+  }
+
+  get #call_id() {
+    return this.call.call_id
+  }
+
+  /** Until there is a plan without faults. */
+  async #make(): Promise<void> {
+    const { goal, plan, research } = this.order
+    if (this.#state?.plan) return this.#save(false)
+    if (plan) {
+      const faults = await this.#faults(plan)
+      if (faults.length > 0) return this.#end('failed', `the plan cannot be carried out: ${inWords(faults)}`)
+      return this.#propose(plan, 'person', null)
+    }
+    if (research.length > 0) {
+      if (!this.#state) this.#add(researchSteps(goal, research))
+      await this.#run('continue')
+    }
+    const wanted = { goal, context: this.order.context, agents: this.place.agents }
+    const made = await this.#ask((attempt, faults) => planningStep(wanted, this.#state, { attempt, faults }))
+    await this.#propose(made, 'planner', null)
+  }
+
+  /** Asks the planner, again with the faults of what it answered, at most so often. */
+  async #ask(step: (attempt: number, faults: readonly PlanFault[]) => StepSpec): Promise<Plan> {
+    let faults: readonly PlanFault[] = []
+    for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
+      const spec = step(attempt, faults)
+      const tried = await this.#one(spec)
+      if (tried.ended?.status !== 'completed') this.#end('failed', `the planner failed: ${tried.ended?.reason}`)
+      const read = readPlan(this.#textOf(tried.ended.sub_agent_id))
+      faults = read.ok ? await this.#faults(read.plan) : read.faults
+      if (read.ok && faults.length === 0) return read.plan
+    }
+    return this.#end('failed', `no plan without faults after ${MOST_TRIES} tries: ${inWords(faults)}`)
+  }
+
+  async #propose(plan: Plan, by: 'person' | 'planner', reason: string | null): Promise<void> {
+    this.#plans.note('plan.proposed', { call_id: this.#call_id, plan, by, reason })
+    await this.#plans.commit()
+    await this.#save(true)
+  }
+
+  #save(fresh: boolean): Promise<void> {
+    const { plan } = this.#known
+    return plan ? this.place.save(writePlan(plan), fresh) : Promise.resolve()
+  }
+
+  /** A person has said yes to it, in one way or the other, and its steps are those that are carried out. */
+  async #adopt(reason: string | null = null): Promise<void> {
+    if (this.#known.revision > 0 && reason === null) return
+    if (this.order.approve === 'ask') await this.#approve()
+    const { plan, revision } = this.#known as PlanState & { plan: Plan }
+    const steps = revision === 0 ? workSteps(plan, this.#writes) : revisedSteps(plan, this.#known, this.#writes)
+    for (const step of this.#known.steps.filter(({ stage, ended }) => stage === 'work' && ended === null)) {
+      const data = { call_id: this.#call_id, step: step.id, status: 'skipped', sub_agent_id: null } as const
+      this.#plans.note('plan.step_ended', { ...data, reason: `revision ${revision + 1} of the plan does without it` })
+    }
+    const by = this.order.plan && reason === null ? 'person' : 'planner'
+    this.#plans.note('plan.adopted', { call_id: this.#call_id, revision: revision + 1, plan, by, reason, steps })
+  }
+
+  /** Asks until the person says yes to a plan without faults, or leaves it. */
+  async #approve(): Promise<void> {
+    let faults: PlanFault[] = []
+    while (this.#known.approval !== 'approved') {
+      const { plan } = this.#known as PlanState & { plan: Plan }
+      this.#plans.note('plan.approval_asked', { call_id: this.#call_id, step: null })
+      await this.#plans.commit()
+      const { limit, memory } = this.#plans
+      const preview = await this.place.preview(plan, workSteps(plan, this.#writes), {
+        limit,
+        contract: memory.contract,
+      })
+      const answer = await this.#plans.approve({ plan, step: null, preview, faults })
+      this.#unlessStopped()
+      if (answer?.answer !== 'approve') {
+        if (answer) this.#answered('declined', answer.by, answer.note)
+        this.#end('left', answer ? 'it was not approved' : 'nobody was there to approve it')
+      }
+      const { by, note } = answer
+      faults = answer.plan === undefined ? [] : await this.#edited(answer.plan)
+      if (faults.length === 0) this.#answered('approved', by, note)
+    }
+  }
+
+  #answered(answer: 'approved' | 'declined', by = 'person', note: string | null = null): void {
+    this.#plans.note('plan.approval_answered', { call_id: this.#call_id, step: null, answer, by, note })
+  }
+
+  /** What is wrong with what the person made of it; without a fault it is what is proposed now. */
+  async #edited(given: unknown): Promise<PlanFault[]> {
+    const read = planFrom(given)
+    const faults = read.ok ? await this.#faults(read.plan) : read.faults
+    if (read.ok && faults.length === 0) await this.#propose(read.plan, 'person', 'edited before it was approved')
+    return faults
+  }
+
+  /** The steps of the plan, and where one fails and that is wanted, those of another rest of it. */
+  async #work(): Promise<void> {
+    for (;;) {
+      const { plan, revision } = this.#known as PlanState & { plan: Plan }
+      const replans = plan.on_failure === 'replan' && revision <= plan.replans
+      const on_failure = plan.on_failure === 'replan' && !replans ? 'stop' : plan.on_failure
+      await this.#run(on_failure, (step) => this.#isCurrent(step))
+      const failed = this.#unfinished()
+      if (failed === null) return
+      if (!replans) this.#end('failed', failed)
+      await this.#replan(plan, failed)
+    }
+  }
+
+  async #replan(plan: Plan, why: string): Promise<void> {
+    const wanted = { goal: plan.goal, context: this.order.context, agents: this.place.agents }
+    const rest = await this.#ask((attempt, faults) => replanningStep(wanted, this.#known, { attempt, faults }))
+    // What proves that the goal is reached is not the planner's to change.
+    const changed = { ...plan, assumptions: rest.assumptions, steps: rest.steps }
+    if (!isDeepEqual(this.#known.plan, changed)) await this.#propose(changed, 'planner', why)
+    await this.#adopt(why)
+  }
+
+  /** Why not all of the plan's steps are completed; null: they are. Those that a revision took out do not count. */
+  #unfinished(): string | null {
+    const unfinished = (status: string) =>
+      this.#known.steps.find((step) => this.#isCurrent(step) && step.ended?.status === status)
+    const first = unfinished('failed') ?? unfinished('skipped')
+    if (!first) return null
+    return `step ${first.id} ${first.ended?.status === 'failed' ? 'failed' : 'was skipped'}: ${first.ended?.reason}`
+  }
+
+  /** Whether it is a step of the plan as it stands now. */
+  #isCurrent({ stage, revision }: StepState): boolean {
+    return stage === 'work' && revision === this.#known.revision
+  }
+
+  /** What was done is held against what it was for, and mended, as often as the plan lets. */
+  async #prove(): Promise<void> {
+    const { plan } = this.#known as PlanState & { plan: Plan }
+    for (let round = 0; ; round++) {
+      await this.#plans.check(this.#call_id, round, plan.checks)
+      this.#unlessStopped()
+      const failed = failedChecks(this.#known, round)
+      const findings = [...failed, ...(wantsReview(plan) ? await this.#review(plan, round) : [])]
+      if (findings.length === 0) this.#end('completed', null)
+      if (round >= plan.repair_rounds) this.#decide(plan, failed.length > 0, findings)
+      const known = this.#known.steps.some(({ id }) => id.startsWith(`repair-${round + 1}.`))
+      if (!known) this.#add(repairSteps(findings, this.#known, round))
+      // Whether it helped is for the next round to say.
+      await this.#run('continue')
+    }
+  }
+
+  /** Nothing more is mended: checks decide, and where there are none, what the reviewer says. */
+  #decide(plan: Plan, fails: boolean, findings: readonly { title: string }[]): never {
+    const titles = findings.map(({ title }) => title).join('; ')
+    if (plan.checks.length > 0 && !fails) this.#end('completed', `the checks pass; the review still finds: ${titles}`)
+    return this.#end('failed', fails ? titles : `the review still finds: ${titles}`)
+  }
+
+  async #review(plan: Plan, round: number) {
+    const { id, ended } = await this.#one(reviewStep(plan, this.#known, round))
+    const verdict = verdictIn(this.#textOf(ended?.sub_agent_id))
+    if (ended?.status !== 'completed' || !verdict) {
+      return this.#end('failed', `the review failed: ${ended?.reason ?? 'its answer is no verdict'}`)
+    }
+    const known = this.#known.reviews.some((review) => review.round === round)
+    if (!known) this.#plans.note('plan.reviewed', { call_id: this.#call_id, step: id, round, ...verdict })
+    return verdict.findings
+  }
+
+  #add(steps: StepSpec[]): void {
+    this.#plans.note('plan.steps_added', { call_id: this.#call_id, steps })
+  }
+
+  /** One step of our own, to its end. */
+  async #one(spec: StepSpec): Promise<StepState> {
+    const known = () => this.#state?.steps.find(({ id }) => id === spec.id)
+    if (!known()) this.#add([spec])
+    await this.#run('continue')
+    return known() as StepState
+  }
+
+  async #run(on_failure: OnFailure, counts?: (step: StepState) => boolean): Promise<void> {
+    await this.#steps.run(on_failure, counts)
+    this.#unlessStopped()
+  }
+
+  #unlessStopped(): void {
+    if (this.call.signal.aborted) this.#end('failed', 'the run was stopped')
+  }
+
+  #faults(plan: Plan): Promise<PlanFault[]> {
+    const { agent, agents } = this.place
+    return planFaults(plan, {
+      agent,
+      agents: agents.map(({ name }) => name),
+      budget: this.#plans.memory.contract.execution.budget,
+      refusal: (command) => this.#plans.refusal(command),
+    })
+  }
+
+  #textOf(sub_agent_id: string | null | undefined): string {
+    const job = this.call.delegator.jobs().find(({ id }) => id === sub_agent_id)
+    return job?.closed?.result.text ?? ''
+  }
+
+  #end(status: 'completed' | 'failed' | 'made' | 'left', reason: string | null): never {
+    const call_id = this.#call_id
+    for (const { id } of this.#state?.steps.filter(({ ended }) => ended === null) ?? []) {
+      const why = reason ?? 'the plan ended'
+      this.#plans.note('plan.step_ended', { call_id, step: id, status: 'skipped', sub_agent_id: null, reason: why })
+    }
+    this.#plans.note('plan.ended', { call_id, status, reason })
+    throw new Ended()
+  }
+}
+
+function inWords(faults: readonly PlanFault[]): string {
+  return faults.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ')
+}

@@ -1,0 +1,13 @@
+/** From a goal to a plan, from a plan to a schedule, from a schedule to a result. */
+export { carryOut } from './carry-out.js'
+export { experienceOf } from './experience.js'
+export * from './faults.js'
+export type { PlanOrder, PlanPlace } from './flow.js'
+export { questionsOf } from './making.js'
+export * from './outcome.js'
+export * from './plan-file.js'
+export * from './preview.js'
+export { planReport } from './report.js'
+export * from './schedule.js'
+export { type StepsIn, workSteps } from './steps.js'
+export { executePlan } from './tool.js'

@@ -1,0 +1,236 @@
+import {
+  type DelegationRequest,
+  isDone,
+  type Mode,
+  type OnFailure,
+  type PlanState,
+  type StepState,
+} from '../domain/index.js'
+import { type Delegator, inOrder, inputText, type Job, type Spawn } from '../tools/index.js'
+import { schedule } from './schedule.js'
+
+export type StepsAround = {
+  call_id: string
+  delegator: Delegator
+  signal: AbortSignal
+  /** What every step is told of the whole. */
+  context: string
+  /** What all of them are held to. Absent: nothing in particular. */
+  mode?: Mode
+  /** For a step of this agent; null: as that says, or as whoever delegates has. */
+  model?: (agent: string | null) => string | null
+  /** Whether a person has said yes to all steps that ask for it. */
+  approved: boolean
+}
+
+/** What a step that failed says to the one that tries it again, in characters. */
+const REASON_CHARS = 2000
+
+/**
+ * Carries out the steps that a plan has: begins what is ready, notes what became of it, until nothing is under way and
+ * nothing can begin. All that it knows is in the log, so that after a restart it goes on as if nothing had happened.
+ */
+export class StepRunner {
+  /** The sub-agent that is being created. One at a time: when one is refused, the next may have nothing to wait for. */
+  #creating: Promise<void> | null = null
+  /** Steps about which a person is being asked. */
+  readonly #asking = new Map<string, Promise<void>>()
+  readonly #spawn: Spawn
+
+  constructor(private readonly around: StepsAround) {
+    const { call_id, delegator } = around
+    this.#spawn = inOrder((index) => delegator.spawn(call_id, index, this.#request(this.#stepOf(index))), around)
+  }
+
+  /** `counts`: whether it matters to the others that a step failed. */
+  async run(on_failure: OnFailure, counts: (step: StepState) => boolean = () => true): Promise<void> {
+    const { signal } = this.around
+    while (!signal.aborted) {
+      for (const step of this.#running()) this.#take(step)
+      const limit = this.#limit
+      const at_work = this.#running().filter((step) => this.#isAtWork(step)).length
+      // Whoever waits for a person holds nobody up.
+      const steps = this.#state.steps.filter((step) => step.ended?.status !== 'failed' || counts(step))
+      const { start, skip } = schedule(steps, { limit: Number.POSITIVE_INFINITY, at_work: 0, on_failure })
+      for (const { step, reason } of skip) this.#end(step, 'skipped', null, reason)
+      if (skip.length > 0) continue
+      const unasked = start.filter((step) => this.#mayBegin(step))
+      for (const step of start) if (!unasked.includes(step)) this.#ask(step)
+      const [next] = unasked
+      if (next && at_work < limit && !this.#creating) this.#begin(next)
+      const running = this.#running()
+      if (running.length === 0 && this.#asking.size === 0 && !this.#creating) return
+      await this.#somethingHappens(running)
+    }
+    await this.#stop()
+  }
+
+  get #state(): PlanState {
+    return this.around.delegator.plans.state(this.around.call_id) as PlanState
+  }
+
+  get #limit(): number {
+    const { limit } = this.around.delegator.plans
+    return Math.min(limit, this.#state.plan?.max_concurrent ?? limit)
+  }
+
+  #running(): StepState[] {
+    return this.#state.steps.filter(({ attempts, ended }) => attempts.length > 0 && ended === null)
+  }
+
+  #isAtWork(step: StepState): boolean {
+    const job = this.#jobOf(step)
+    return job === null || job.at_work
+  }
+
+  #stepOf(index: number): StepState {
+    return this.#state.steps.find(({ attempts }) => attempts.some((one) => one.index === index)) as StepState
+  }
+
+  /** Of its last attempt; null: it is not created yet. */
+  #jobOf({ attempts }: StepState): Job | null {
+    const index = attempts.at(-1)?.index
+    return this.#jobs().find((job) => job.index === index) ?? null
+  }
+
+  #jobs(): Job[] {
+    return this.around.delegator.jobs().filter(({ call_id }) => call_id === this.around.call_id)
+  }
+
+  /** What became of a step that is under way: nothing yet, its end, or another attempt. */
+  #take(step: StepState): void {
+    const index = step.attempts.at(-1)?.index as number
+    const job = this.#jobOf(step)
+    if (!job) {
+      if (!this.#creating) this.#create(step, index)
+      return
+    }
+    if (!job.closed) return
+    const helps = job.closed.result.outcome !== 'cancelled'
+    if (isDone(job.closed)) this.#end(step, 'completed', job.id, null)
+    else if (helps && step.attempts.length <= step.retries && !this.around.signal.aborted) this.#begin(step)
+    else this.#end(step, 'failed', job.id, whyFailed(job.closed))
+  }
+
+  #mayBegin({ needs_approval, approval }: StepState): boolean {
+    return !needs_approval || this.around.approved || approval === 'approved'
+  }
+
+  #ask(step: StepState): void {
+    if (this.#asking.has(step.id)) return
+    this.#asking.set(
+      step.id,
+      this.#askFor(step).finally(() => this.#asking.delete(step.id)),
+    )
+  }
+
+  async #askFor({ id }: StepState): Promise<void> {
+    const { call_id, delegator, signal } = this.around
+    const { plans } = delegator
+    plans.note('plan.approval_asked', { call_id, step: id })
+    await plans.commit()
+    const { plan } = this.#state
+    const given = plan && (await plans.approve({ plan, step: id, preview: null, faults: [] }))
+    if (signal.aborted) return
+    const { by = 'person', note = null } = given ?? {}
+    const answer = given?.answer === 'approve' ? 'approved' : 'declined'
+    const who = given ? by : 'nobody'
+    plans.note('plan.approval_answered', { call_id, step: id, answer, by: who, note })
+    const step = this.#state.steps.find((one) => one.id === id) as StepState
+    if (answer === 'approved') return
+    const reason = given ? `declined by ${by}${note === null ? '' : `: ${note}`}` : 'nobody was there to approve it'
+    this.#end(step, 'skipped', null, reason)
+  }
+
+  #begin(step: StepState): void {
+    const { call_id, delegator } = this.around
+    const index = Math.max(-1, ...this.#state.steps.flatMap((one) => one.attempts.map((attempt) => attempt.index))) + 1
+    const attempt = step.attempts.length + 1
+    delegator.plans.note('plan.step_started', { call_id, step: step.id, attempt, index })
+    if (!this.#creating) this.#create(this.#stepOf(index), index)
+  }
+
+  #create(step: StepState, index: number): void {
+    const { signal } = this.around
+    const made = this.#spawn(index).then((spawned) => {
+      this.#creating = null
+      if (!spawned.ok && !signal.aborted) this.#end(step, 'failed', null, spawned.message)
+    })
+    this.#creating = made
+    // Whatever ends the process is met by the loop itself.
+    made.catch(() => {})
+  }
+
+  #request(step: StepState): DelegationRequest {
+    const { steps } = this.#state
+    const before = step.attempts.length > 1 ? this.#failureBefore(step) : ''
+    const inputs = step.inputs.flatMap((id) => {
+      const done = steps.find((one) => one.id === id)
+      const job = this.#jobs().find((one) => one.id === done?.ended?.sub_agent_id)
+      if (!job?.closed) return []
+      const { outcome, text } = job.closed.result
+      return [{ from: job.id, title: job.title, outcome, text: inputText(text) }]
+    })
+    const { mode, model } = this.around
+    const named = model?.(step.agent) ?? null
+    return {
+      task: step.description,
+      title: step.title,
+      context: [this.around.context, step.context ?? '', before].filter((part) => part !== '').join('\n\n'),
+      ...(step.agent === null ? {} : { profile: step.agent }),
+      ...(mode === undefined ? {} : { mode }),
+      ...(named === null ? {} : { model: named }),
+      ...(step.owns === null ? {} : { owns: step.owns }),
+      ...(step.scope === undefined ? {} : { scope: step.scope }),
+      ...(step.checks.length > 0 ? { checks: step.checks } : {}),
+      ...(step.success_criteria.length > 0 ? { success_criteria: step.success_criteria } : {}),
+      ...(inputs.length > 0 ? { inputs } : {}),
+      ...(Object.keys(step.budget).length > 0 ? { budget: step.budget } : {}),
+    }
+  }
+
+  #failureBefore({ attempts }: StepState): string {
+    const index = attempts.at(-2)?.index
+    const job = this.#jobs().find((one) => one.index === index)
+    if (!job?.closed) return ''
+    const why = whyFailed(job.closed).slice(0, REASON_CHARS)
+    return `Another sub-agent tried this before you and failed: ${why}\nNothing of its work is there.`
+  }
+
+  #end(
+    step: StepState,
+    status: 'completed' | 'failed' | 'skipped',
+    sub_agent_id: string | null,
+    reason: string | null,
+  ) {
+    const { call_id, delegator } = this.around
+    delegator.plans.note('plan.step_ended', { call_id, step: step.id, status, sub_agent_id, reason })
+  }
+
+  async #somethingHappens(running: readonly StepState[]): Promise<void> {
+    const { delegator } = this.around
+    const jobs = running.flatMap((step) => this.#jobOf(step) ?? [])
+    const open = jobs.filter(({ closed }) => !closed)
+    if (jobs.length > open.length) return
+    const asked = [...this.#asking.values(), ...(this.#creating ? [this.#creating] : [])]
+    await Promise.race([delegator.plans.next(open.map(({ id }) => id)), ...asked.map((one) => one.catch(() => {}))])
+  }
+
+  /** Everything was stopped: what was at work is closed by whoever stopped it. */
+  async #stop(): Promise<void> {
+    const { delegator } = this.around
+    await Promise.allSettled([this.#creating])
+    const jobs = () => this.#running().flatMap((step) => this.#jobOf(step) ?? [])
+    await delegator.plans.closed(jobs().map(({ id }) => id))
+    for (const step of this.#running()) {
+      const job = this.#jobOf(step)
+      if (!job?.closed) this.#end(step, 'skipped', null, 'the run was stopped')
+      else if (isDone(job.closed)) this.#end(step, 'completed', job.id, null)
+      else this.#end(step, 'failed', job.id, whyFailed(job.closed))
+    }
+  }
+}
+
+function whyFailed({ result, close_reason }: NonNullable<Job['closed']>): string {
+  return `${result.outcome}: ${result.reason ?? close_reason}`
+}
