@@ -3,6 +3,7 @@ import type { GoalOptions, PlanOptions } from './api.js'
 import { type Catalog, listProfiles, resolveProfile } from './control/index.js'
 import {
   type AgentMemory,
+  CHILD_REQUESTS,
   type Contract,
   type DelegationSettings,
   type Plan,
@@ -99,10 +100,11 @@ export function planSurroundings({ cwd, store, catalog, delegation }: Omit<Parts
       steps,
       limit: Math.min(run.limit, plan.max_concurrent ?? run.limit),
       experience: await experienceOf(store, cwd),
-      budgetOf: (step) => ({
-        ...(step.agent === null ? delegation.budget : agent(step.agent)?.budget),
-        ...step.budget,
-      }),
+      budgetOf: (step) => {
+        const budget = { ...(step.agent === null ? delegation.budget : agent(step.agent)?.budget), ...step.budget }
+        const { context_tokens } = budget
+        return context_tokens === undefined ? budget : { total_tokens: CHILD_REQUESTS * context_tokens, ...budget }
+      },
       run: run.contract.execution.budget,
     })
   return { agent, agents: listProfiles(catalog), preview }
@@ -124,8 +126,9 @@ export function planCall(run_id: string, parts: Parts): Tool {
     preview,
     save: async (text, fresh) => {
       // A person may have changed it since: then it is not ours any more.
-      if (!fresh && (await host.readText(file)) !== null) return
-      host.writeReport(file, redactor.redact(text))
+      if (!fresh && (await host.readText(file)) !== null) return null
+      const written = host.writeReport(file, redactor.redact(text))
+      return written.ok ? null : written.message
     },
     report: async (memory, state, max_chars) => {
       const outcome = planOutcome(memory, state)

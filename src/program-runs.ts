@@ -88,7 +88,14 @@ export class ProgramRuns {
   async planForGoal(run_id: string, goal: string, given: GoalOptions, started: Started): Promise<RunResult> {
     checkOptions(goalOptionsSchema, given)
     const { research: _, context: __, execute: ___, ...options } = given
-    const { run, root } = await this.#plan(goalOrder(goal, given), options)
+    const { run, root, order } = await this.#plan(goalOrder(goal, given), options)
+    const { agent } = this.#around(root.catalog)
+    const needed = order.research.length > 0 ? ['researcher', 'planner'] : ['planner']
+    const missing = needed.filter((role) => agent(role) === null)
+    if (missing.length > 0) {
+      const names = missing.join(' and ')
+      throw new RetinueError('input', `Plans are made by ${names}, which the settings take away (delegation.roles)`)
+    }
     return this.parts.driver.begin(run_id, run, root, started)
   }
 

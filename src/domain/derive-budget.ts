@@ -9,7 +9,7 @@ import { nameOf } from './derive-model.js'
 /** What an agent that may have sub-agents gets of them, unless asked otherwise. */
 const CHILD_SUB_AGENTS = 10
 /** Full requests that a sub-agent can pay for, unless asked otherwise. Few are ever full. */
-const CHILD_REQUESTS = 8
+export const CHILD_REQUESTS = 8
 
 type ChildBudget = { ok: true; budget: Budget; adjustments: Adjustment[] } | { ok: false; message: string }
 

@@ -23,6 +23,8 @@ export type PlanState = {
   call_id: string
   /** The plan as it stands: proposed, or adopted. null: it is being made, or there is none and only steps. */
   plan: Plan | null
+  /** Whose it is. */
+  by: EventData<'plan.proposed'>['by'] | null
   /** How often one was adopted. */
   revision: number
   /** Each time, who made it and why. */
@@ -64,11 +66,11 @@ function applied(state: PlanState, event: PlanEvent): PlanState {
     case 'plan.steps_added':
       return { ...state, steps: [...state.steps, ...added(state, event, event.data.steps, state.revision)] }
     case 'plan.proposed':
-      return { ...state, plan: event.data.plan, approval: null }
+      return { ...state, plan: event.data.plan, by: event.data.by, approval: null }
     case 'plan.adopted': {
       const { plan, steps, revision, by, reason } = event.data
       return {
-        ...{ ...state, plan, revision, adopted: [...state.adopted, { revision, by, reason }] },
+        ...{ ...state, plan, by, revision, adopted: [...state.adopted, { revision, by, reason }] },
         steps: [...state.steps, ...added(state, event, steps, revision)],
       }
     }
@@ -100,7 +102,7 @@ function applied(state: PlanState, event: PlanEvent): PlanState {
 
 function newPlan(call_id: string, at: number): PlanState {
   return {
-    ...{ call_id, plan: null, revision: 0, adopted: [], steps: [], approval: null },
+    ...{ call_id, plan: null, by: null, revision: 0, adopted: [], steps: [], approval: null },
     ...{ reviews: [], checks: [], ended: null, began_at: at, at },
   }
 }

@@ -35,7 +35,17 @@ export async function planFaults(plan: Plan, around: PlanSurroundings): Promise<
       ...(await checkFaults(step.checks, `steps[${i}].checks`, around)),
     ]),
   )
-  return [...whole, ...steps.flat(), ...budgetMisfits(plan, around.budget)]
+  return [...roleFaults(plan, around), ...whole, ...steps.flat(), ...budgetMisfits(plan, around.budget)]
+}
+
+/** Whoever looks at the result and mends it has to be there before anything is done. */
+function roleFaults({ completion_criteria, repair_rounds }: Plan, { agent }: PlanSurroundings): PlanFault[] {
+  if (completion_criteria.length === 0) return []
+  const roles = repair_rounds > 0 ? ['reviewer', 'executor'] : ['reviewer']
+  const missing = roles.filter((role) => agent(role) === null)
+  if (missing.length === 0) return []
+  const message = `need the ${missing.length === 1 ? 'role' : 'roles'} ${missing.join(' and ')}, which the settings take away (delegation.roles): give them back, or say it as checks`
+  return [{ path: 'completion_criteria', message }]
 }
 
 function agentFaults({ agent, owns = [] }: PlanStep, path: string, around: PlanSurroundings): PlanFault[] {

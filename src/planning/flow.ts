@@ -42,8 +42,8 @@ export type PlanPlace = {
   agent: (name: string) => (AgentFacts & { names_model: boolean }) | null
   agents: Agents
   preview: (plan: Plan, steps: readonly StepSpec[], run: { limit: number; contract: Contract }) => Promise<PlanPreview>
-  /** Keeps the plan where a person finds it. `fresh`: it takes the place of what is there. */
-  save: (text: string, fresh: boolean) => Promise<void>
+  /** Keeps the plan where a person finds it. `fresh`: it takes the place of what is there. Says why it cannot. */
+  save: (text: string, fresh: boolean) => Promise<string | null>
 }
 
 type Call = { call_id: string; delegator: Delegator; signal: AbortSignal }
@@ -58,6 +58,7 @@ class Ended extends Error {}
 export class PlanFlow {
   readonly #steps: StepRunner
   readonly #writes: StepsIn
+  #unsaved: string | null = null
 
   constructor(
     private readonly order: PlanOrder,
@@ -77,7 +78,7 @@ export class PlanFlow {
     try {
       if (this.#state?.ended) return this.#known
       await this.#make()
-      if (!this.order.execute) this.#end('made', null)
+      if (!this.order.execute) this.#end('made', this.#unsaved)
       await this.#adopt()
       await this.#work()
       await this.#prove()
@@ -141,9 +142,11 @@ export class PlanFlow {
     await this.#save(true)
   }
 
-  #save(fresh: boolean): Promise<void> {
-    const { plan } = this.#known
-    return plan ? this.place.save(writePlan(plan), fresh) : Promise.resolve()
+  async #save(fresh: boolean): Promise<void> {
+    const { plan } = this.#known as PlanState & { plan: Plan }
+    const fault = await this.place.save(writePlan(plan), fresh)
+    // The log has it all the same.
+    this.#unsaved = fault === null ? null : `its file could not be written: ${fault}`
   }
 
   /** A person has said yes to it, in one way or the other, and its steps are those that are carried out. */
@@ -156,7 +159,7 @@ export class PlanFlow {
       const data = { call_id: this.#call_id, step: step.id, status: 'skipped', sub_agent_id: null } as const
       this.#plans.note('plan.step_ended', { ...data, reason: `revision ${revision + 1} of the plan does without it` })
     }
-    const by = this.order.plan && reason === null ? 'person' : 'planner'
+    const by = this.#known.by ?? 'person'
     this.#plans.note('plan.adopted', { call_id: this.#call_id, revision: revision + 1, plan, by, reason, steps })
   }
 

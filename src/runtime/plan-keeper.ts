@@ -150,6 +150,7 @@ export class Plans implements PlanKeeper {
    * in the order of their steps: what is between them was asked for by somebody else, and none waits for the other.
    */
   precedes(one: Child, other: Child): boolean {
+    if (this.memory.plans.length === 0) return one.step_idx < other.step_idx
     const [a, b] = [this.#place(one), this.#place(other)]
     return (a.at - b.at || a.position - b.position || one.step_idx - other.step_idx) < 0
   }
