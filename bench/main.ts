@@ -7,6 +7,7 @@ import { makespan, type TreeCase, type TreeSample, tree } from './delegation.js'
 import { bare, type LoopCase, ours } from './loop.js'
 import { median, type Sample } from './measure.js'
 import { bytesPerIdleAgent } from './memory.js'
+import { type Makespans, planMakespans, type Ratios, scheduleTimes } from './planning.js'
 import { sandboxTimes } from './sandbox.js'
 import { timeToEnd, timeToFirstRequest } from './start.js'
 import { workspaceTimes } from './workspaces.js'
@@ -110,6 +111,27 @@ async function trees(): Promise<void> {
   )
 }
 
+function plans(): void {
+  const said = ({ median, nine_in_ten, worst }: Ratios) =>
+    `median ${median.toFixed(2)}, nine in ten ≤ ${nine_in_ten.toFixed(2)}, worst ${worst.toFixed(2)}`
+  const times = (what: string, { unknown, told, any_order }: Makespans, best: string) => {
+    row(what, said(unknown), `${unknown.median.toFixed(2)} × ${best}`, '≤ 1.1 ×')
+    row('the same, told how long steps take', said(told), `${told.median.toFixed(2)} × ${best}`, '')
+    row(
+      'the same, not told, against plans whose work is integrated in any order',
+      said(any_order),
+      `${any_order.median.toFixed(2)} × ${best}`,
+      '',
+    )
+  }
+  const small = planMakespans({ steps: [4, 8], limit: [2, 3], folders: 6 }, 2000, true)
+  times('simulated time of 2,000 random plans of 4 to 8 steps, 2 or 3 at once', small, 'optimum')
+  const large = planMakespans({ steps: [20, 100], limit: [2, 8], folders: 100 }, 200, false)
+  times('simulated time of 200 random plans of 20 to 100 steps, 2 to 8 at once', large, 'lower bound')
+  const { first_ms, again_ms } = scheduleTimes(1000)
+  row('scheduling 1,000 steps', `${first_ms.toFixed(0)} ms CPU the first time, then ${again_ms.toFixed(0)} ms`, '', '')
+}
+
 async function appends(): Promise<void> {
   const count = 2000
   const rounds = [1, 2, 3].map((n) => join(folder, `appends-${n}`))
@@ -201,6 +223,7 @@ async function workspaces(): Promise<void> {
 }
 
 try {
+  plans()
   await sandbox()
   await workspaces()
   await loops()

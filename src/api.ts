@@ -192,10 +192,11 @@ export interface FanOut extends Run {
 /** How a plan is made and carried out. `budget`: what the sub-agents have together, but for what bounds each of them. */
 export type PlanOptions = Omit<FanOutOptions, 'said'> & {
   /**
-   * Whether a person is asked before anything is carried out (`ask`; without a person the plan is left as it was made),
-   * or has said yes to the plan and to every step that asks for it (`yes`).
+   * `ask`: a person is asked before anything is carried out, and again by steps that ask for it; without a person the
+   * plan is left as it was made. `steps`: only by those steps. `yes`: by none. Default: `ask` for a plan that is made
+   * first, `steps` for one that is handed over.
    */
-  approve?: 'ask' | 'yes'
+  approve?: 'ask' | 'steps' | 'yes'
 }
 
 export type GoalOptions = PlanOptions & {

@@ -222,7 +222,7 @@ export const fanOutOptionsSchema = runOptionsSchema
 
 export const planOptionsSchema = fanOutOptionsSchema
   .omit({ said: true })
-  .extend({ approve: z.enum(['ask', 'yes']).optional() })
+  .extend({ approve: z.enum(['ask', 'steps', 'yes']).optional() })
 
 export const goalOptionsSchema = planOptionsSchema.extend({
   research: z.union([z.boolean(), z.array(z.string().min(1)).max(MOST_QUESTIONS)]).optional(),

@@ -54,15 +54,16 @@ export function goalOrder(
   if (typeof goal !== 'string' || goal.trim() === '')
     throw new RetinueError('input', 'The goal is empty: say what is to be reached')
   const { research, context = '', execute = false, approve = 'ask' } = options
-  return { goal: goal.trim(), plan: null, research: questionsOf(research), context, execute, approve }
+  return { goal: goal.trim(), plan: null, research: questionsOf(research), context, execute, approve, by: 'person' }
 }
 
 /** The same for one that carries a plan out. */
 export function planOrder(
   plan: Plan,
-  { approve = 'yes' }: PlanOptions,
+  { approve = 'steps' }: PlanOptions,
+  by: 'person' | 'program',
 ): Omit<PlanOrder, 'model' | 'max_concurrent' | 'read_only'> {
-  return { goal: plan.goal, plan, research: [], context: '', execute: true, approve }
+  return { goal: plan.goal, plan, research: [], context: '', execute: true, approve, by }
 }
 
 type Parts = {

@@ -24,7 +24,15 @@ import {
 } from './fan-out.js'
 import { checkOptions, fanOutOptionsSchema, goalOptionsSchema, planOptionsSchema, spawnTasksSchema } from './options.js'
 import { goalOrder, planModel, planOrder, planSurroundings, planTask } from './plan-runs.js'
-import { type PlanFault, type PlanOrder, planFaults, planFrom, readPlan, workSteps } from './planning/index.js'
+import {
+  type PlanFault,
+  type PlanOrder,
+  planFaults,
+  planFrom,
+  readPlan,
+  withLines,
+  workSteps,
+} from './planning/index.js'
 import { DEFAULT_CONCURRENT, type Preparation } from './preparation.js'
 import type { RunDriver } from './run-driver.js'
 import type { Started } from './run-handle.js'
@@ -46,6 +54,9 @@ type Parts = {
 
 /** What is left of the options of a program's run when the program has taken its own. */
 type Common = Omit<RunOptions, 'task' | 'model'>
+
+/** Named where a plan is only looked at: that needs no key. */
+const NO_MODEL = 'none/none'
 
 /** Steps that a plan which is not made yet may have. */
 const STEPS_TO_COME = 25
@@ -102,11 +113,22 @@ export class ProgramRuns {
   async executePlan(run_id: string, plan: unknown, given: PlanOptions, started: Started): Promise<RunResult> {
     const checked = await this.#checked(plan, given)
     if (!checked.ok) throw new RetinueError('input', `This plan cannot be carried out: ${inWords(checked.faults)}`)
+    this.#canAsk(checked.plan, given)
     return this.parts.driver.begin(run_id, checked.run, checked.root, started)
   }
 
+  #canAsk({ steps }: Plan, { approve, person }: PlanOptions): void {
+    const asks = steps.filter(({ needs_approval }) => needs_approval).map(({ id }) => id)
+    if (asks.length === 0 || approve === 'yes' || person?.approve) return
+    const which = `${asks.length === 1 ? 'step' : 'steps'} ${asks.join(', ')}`
+    throw new RetinueError(
+      'input',
+      `Nobody can be asked about ${which}: approve it with the plan (approve: 'yes', --yes)`,
+    )
+  }
+
   async checkPlan(plan: unknown, given: PlanOptions): Promise<PlanCheck> {
-    const checked = await this.#checked(plan, given)
+    const checked = await this.#checked(plan, given, NO_MODEL)
     if (!checked.ok) return checked
     const { contract, preview, order } = checked
     const { agent } = this.#around(checked.root.catalog)
@@ -119,12 +141,16 @@ export class ProgramRuns {
   }
 
   /** A plan, and how it would be carried out here; or every fault that it has. */
-  async #checked(given_plan: unknown, given: PlanOptions) {
+  async #checked(given_plan: unknown, given: PlanOptions, instead?: string) {
     checkOptions(planOptionsSchema, given)
     const read = typeof given_plan === 'string' ? readPlan(given_plan) : planFrom(given_plan)
     if (!read.ok) return read
     const { plan } = read
-    const { run, root, order } = await this.#plan(planOrder(plan, given), given)
+    const { run, root, order } = await this.#plan(
+      planOrder(plan, given, typeof given_plan === 'string' ? 'person' : 'program'),
+      given,
+      instead,
+    )
     const draft = { ...run, task: plan.goal, session_id: run.session_id ?? '' }
     const { contract, place } = await this.parts.driver.draft('', draft, root)
     const { agent, agents, preview } = this.#around(root.catalog)
@@ -137,7 +163,8 @@ export class ProgramRuns {
         return verdict.decision === 'allow' ? null : verdict.reason
       },
     })
-    if (faults.length > 0) return { ok: false, faults } as const
+    const placed = typeof given_plan === 'string' ? withLines(faults, given_plan) : faults
+    if (faults.length > 0) return { ok: false, faults: placed } as const
     return { ok: true, plan, run, root, order, contract, preview } as const
   }
 
@@ -146,10 +173,14 @@ export class ProgramRuns {
     return planSurroundings({ cwd, store, catalog, delegation: preparation.delegation })
   }
 
-  async #plan(ordered: Omit<PlanOrder, 'model' | 'max_concurrent' | 'read_only'>, given: PlanOptions) {
+  async #plan(
+    ordered: Omit<PlanOrder, 'model' | 'max_concurrent' | 'read_only'>,
+    given: PlanOptions,
+    instead?: string,
+  ) {
     const { maxConcurrent, model, delegation, approve: _, ...options } = await this.parts.inSession(given)
     const { catalog, max_concurrent, mode } = await this.#begin(options, { model, maxConcurrent })
-    const chosen = await this.#model(model)
+    const chosen = await this.#model(model, instead)
     const read_only = mode === 'plan'
     const order: PlanOrder = { ...ordered, model: chosen, read_only, max_concurrent }
     const root = {
@@ -180,8 +211,14 @@ export class ProgramRuns {
     }
   }
 
-  async #model(asked: string | undefined): Promise<string> {
-    return (await this.parts.preparation.chooseModel(asked, null)).model.name
+  /** `instead`: where there is none to be had, and nothing will be asked of it. */
+  async #model(asked: string | undefined, instead?: string): Promise<string> {
+    try {
+      return (await this.parts.preparation.chooseModel(asked, null)).model.name
+    } catch (error) {
+      if (instead !== undefined && error instanceof RetinueError && error.code === 'auth') return instead
+      throw error
+    }
   }
 }
 

@@ -2,7 +2,9 @@ import {
   keptWorkInWords,
   landingInWords,
   landingLeftOutInWords,
+  type PlanCheck,
   type Retinue,
+  RetinueError,
   type Run,
   type RunResult,
   type Watching,
@@ -11,7 +13,7 @@ import { adjustment } from './event-lines.js'
 import { EXIT, exitOfResult } from './exit.js'
 import { terminalPerson } from './person.js'
 import { openScriptFile } from './script-file.js'
-import { line } from './style.js'
+import { line, printable } from './style.js'
 import { RunView } from './view.js'
 
 export type DriveOptions = {
@@ -21,7 +23,14 @@ export type DriveOptions = {
   outputFormat: 'text' | 'json' | 'stream-json'
   /** It was closed before: there is nothing to watch. */
   finished?: boolean
+  /** Whether a plan that the person at the terminal edited could be carried out. Default: plans cannot be edited. */
+  checkPlan?: (text: string) => Promise<PlanCheck>
+  /** What there is to say at the end, where it is not just the answer. */
+  ending?: (result: RunResult) => Promise<Ending>
 }
+
+/** `answer`: for stdout. `notes`: for a person. `also`: in the JSON of the result. `word`: how it ended, if not as its outcome says. */
+export type Ending = { answer: string; notes: string[]; also: Record<string, unknown>; code: number; word?: string }
 
 type Start = (watching: Watching) => Run
 
@@ -61,7 +70,7 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
   })
   const asks = canAsk(options)
   const run = start({
-    ...(asks ? { person: terminalPerson(view) } : {}),
+    ...(asks ? { person: terminalPerson(view, options.checkPlan ? { checkPlan: options.checkPlan } : {}) } : {}),
     ...(streams ? { onDelta: (delta) => view.delta(delta) } : {}),
   })
   const signals = onSignals(run, view)
@@ -71,11 +80,16 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
       else if (!quiet) view.event(event)
     }
     const result = await run.result()
+    const usual: Ending = { answer: result.text, notes: [], also: {}, code: exitOfResult(result) }
+    const { answer, notes, also, code, word } = (await options.ending?.(result)) ?? usual
     if (options.outputFormat === 'text') {
-      if (!streams && result.text !== '') stdout.write(`${result.text}\n`)
-      if (!quiet) view.ending(result)
+      // What a model says was seen as it came.
+      const seen = streams && !view.isOfProgram
+      view.close()
+      if (!seen && answer !== '') stdout.write(`${stdout.isTTY ? printable(answer) : answer}\n`)
+      if (!quiet) view.ending(result, word)
       else {
-        if (result.outcome !== 'completed') stderr.write(`retinue: ${failure(result)}\n`)
+        if (result.outcome !== 'completed' && word === undefined) stderr.write(`retinue: ${failure(result)}\n`)
         // Whoever reads the answer alone would look for the files in vain.
         const { landing, run_id } = result
         const kept = landing?.state === 'kept' ? landingInWords(landing, run_id) : []
@@ -85,14 +99,16 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
         for (const text of [...adjusted, ...kept, ...below, ...(left_out === null ? [] : [left_out])])
           stderr.write(`retinue: ${line(text)}\n`)
       }
+      for (const text of notes) stderr.write(`${text}\n`)
     } else {
-      stdout.write(`${JSON.stringify({ type: 'result', ...result })}\n`)
+      stdout.write(`${JSON.stringify({ type: 'result', ...result, ...also })}\n`)
     }
-    return exitOfResult(result)
+    return code
   } catch (error) {
-    if (signals.left === null) throw error
+    const why = signals.left === null ? whyLeft(error) : `stopped by ${signals.left}`
+    if (why === null) throw error
     view.close()
-    stderr.write(`retinue: stopped by ${signals.left}. Go on with: retinue resume ${run.run_id}\n`)
+    stderr.write(`retinue: ${line(why)}. Go on with: retinue resume ${run.run_id}\n`)
     return EXIT.terminated
   } finally {
     view.close()
@@ -100,7 +116,12 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
   }
 }
 
-function isQuiet(options: DriveOptions): boolean {
+/** Somebody asked this process to let go of the run, which is no failure of it. */
+function whyLeft(error: unknown): string | null {
+  return error instanceof RetinueError && error.code === 'abandoned' ? error.message : null
+}
+
+export function isQuiet(options: DriveOptions): boolean {
   return options.print === true || options.outputFormat !== 'text'
 }
 

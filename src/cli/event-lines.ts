@@ -5,10 +5,13 @@ import {
   keptInWords,
   leftOutInWords,
   ownerInWords,
+  PROGRAM_TOOLS,
   type StoredEvent,
   summarize,
   worktreeOf,
 } from '../index.js'
+import { planLine } from './plan/event-lines.js'
+import type { PlanProgress } from './plan/progress.js'
 import { byYou, duration, line, type Paint, plural } from './style.js'
 
 type LineOptions = {
@@ -19,13 +22,15 @@ type LineOptions = {
   sub_agent: boolean
   /** A tree beside the lines shows what is under way. Default: there are the lines alone. */
   in_tree?: boolean
+  /** Of plans, how their steps are called, and how far they have come. Default: it has none. */
+  progress?: Pick<PlanProgress, 'labelOf' | 'stepLabel' | 'total'>
 }
 
 /** One event of a run as a line for a person; null for those that say nothing new. */
 export function eventLine(event: StoredEvent, options: LineOptions): string | null {
   const delegation = delegationLine(event, options)
   if (delegation !== undefined) return delegation
-  const text = ownLine(event, options)
+  const text = ofPlan(event, options) ?? ownLine(event, options)
   if (text === null || !options.sub_agent) return text
   return text
     .split('\n')
@@ -33,11 +38,17 @@ export function eventLine(event: StoredEvent, options: LineOptions): string | nu
     .join('\n')
 }
 
+/** What happens to the plan of an agent; null for everything else. */
+function ofPlan(event: StoredEvent, { paint, elsewhere, in_tree = false, progress }: LineOptions): string | null {
+  const step = (id: string) => progress?.stepLabel(event.agent_id, id) ?? `step ${line(id)}`
+  return planLine(event, { paint, elsewhere, in_tree, step, total: progress?.total() ?? null }) ?? null
+}
+
 /** What an agent itself does. */
 function ownLine(event: StoredEvent, { paint, elsewhere, sub_agent }: LineOptions): string | null {
   const { dim, red, green, yellow, cyan } = paint
   // How a program hands out its tasks is for programs; each of them has lines of its own.
-  if ('tool' in event.data && event.data.tool === 'fan_out' && event.type !== 'tool.refused') return null
+  if ('tool' in event.data && PROGRAM_TOOLS.includes(event.data.tool) && event.type !== 'tool.refused') return null
   switch (event.type) {
     case 'tool.called':
       return `${cyan('→')} ${event.data.tool} ${dim(line(event.data.summary))}`
@@ -109,14 +120,16 @@ function ownLine(event: StoredEvent, { paint, elsewhere, sub_agent }: LineOption
 }
 
 /** What a parent does with a sub-agent. undefined: it is about something else. */
-function delegationLine(event: StoredEvent, { paint, in_tree }: LineOptions): string | null | undefined {
+function delegationLine(event: StoredEvent, { paint, in_tree, progress }: LineOptions): string | null | undefined {
   const { cyan, dim, green, red, yellow } = paint
   switch (event.type) {
     case 'agent.subagent_created': {
       const { sub_agent_id, contract } = event.data
       const { agent, step, model, adjustments } = contract
       const profile = agent.profile_id === null ? '' : `${line(agent.profile_id)}: `
-      const made = `${cyan('↳')} ${sub_agent_id} ${profile}${line(step.title)} ${dim(`(${model.provider}/${model.model})`)}`
+      const label = progress?.labelOf(sub_agent_id) ?? null
+      const who = `${sub_agent_id} ${label === null ? '' : `${dim(label)} `}${profile}`
+      const made = `${cyan('↳')} ${who}${line(step.title)} ${dim(`(${model.provider}/${model.model})`)}`
       const adjusted = adjustments.map((each) => `${yellow('!')} ${sub_agent_id}: ${line(adjustment(each))}`)
       return [made, ...adjusted].join('\n')
     }

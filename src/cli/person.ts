@@ -1,8 +1,9 @@
-import type { Person, PersonAnswer, Question, Rule } from '../index.js'
+import type { Person, PersonAnswer, PlanCheck, Question, Rule } from '../index.js'
+import { approve } from './plan/approving.js'
 import { choose } from './question/choose.js'
 import type { Desk } from './question/prompt.js'
 import { write } from './question/write.js'
-import { line, printable } from './style.js'
+import { line, paintFor, printable } from './style.js'
 import type { RunView } from './view.js'
 
 type Say = (text: string) => void
@@ -18,6 +19,8 @@ type PersonOptions = Partial<Pick<Desk, 'output' | 'leave'>> & {
   turn?: Turn
   /** Who asks, where there is more than one run. */
   who?: () => string
+  /** Whether a plan that the person edited could be carried out. Default: plans cannot be edited here. */
+  checkPlan?: (text: string) => Promise<PlanCheck>
 }
 
 /** The person at this terminal. Esc means no, and so does Enter where nothing was chosen. */
@@ -29,11 +32,22 @@ export function terminalPerson(view: Asking, options: PersonOptions = {}): Perso
   return {
     permit: (question, signal) => inTurn(question, signal, (say) => permit(question, signal, say)),
     answer: (question, signal) => inTurn({}, signal, (say) => answer(question, signal, say)),
+    approve: (proposal, signal) =>
+      inTurn({ approval: proposal.step }, signal, (say) => {
+        const { checkPlan: check } = options
+        return approve(proposal, {
+          desk,
+          say,
+          signal,
+          paint: paintFor(output, process.env),
+          ...(check ? { check } : {}),
+        })
+      }),
   }
 
   /** One question at a time: there is one keyboard. */
   function inTurn<T>(
-    about: { agent_id?: string; call_id?: string },
+    about: Parameters<Asking['reached']>[0],
     signal: AbortSignal,
     ask: (say: Say) => Promise<T>,
   ): Promise<T | null> {

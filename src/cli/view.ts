@@ -13,6 +13,7 @@ import {
   worktreeOf,
 } from '../index.js'
 import { eventLine } from './event-lines.js'
+import { PlanProgress } from './plan/progress.js'
 import { byYou, cost, duration, line, type Paint, paintFor, plural, printable } from './style.js'
 import { treeLines } from './tree/lines.js'
 import { LiveScreen, type Screen, type Size } from './tree/screen.js'
@@ -30,6 +31,9 @@ type ViewOptions = {
   /** A live screen that is shared with others, instead of one of its own. */
   stage?: Stage
 }
+
+/** What a question is about: a call, or a plan (`approval` null) or one of its steps. */
+type Questioned = { agent_id?: string; call_id?: string; approval?: string | null }
 
 type Words = Extract<Delta, { type: 'text' | 'reasoning' }>
 
@@ -49,6 +53,7 @@ export class RunView {
   readonly #past: boolean
   readonly #screen: TreeScreen | null
   readonly #tree = emptyTree()
+  readonly #progress = new PlanProgress()
   readonly #speech = new Map<string, string>()
   #midLine = false
   #interrupted = false
@@ -91,12 +96,14 @@ export class RunView {
 
   event(event: StoredEvent): void {
     growTree(this.#tree, event)
+    this.#progress.grow(event)
     this.#seenAt = event.at
     if (this.#past) return
     if (event.type === 'model.responded' || event.type === 'model.failed') this.#speech.delete(event.agent_id)
     const sub_agent = this.#isSubAgent(event.agent_id)
     const in_tree = this.#screen !== null
-    const text = eventLine(event, { paint: this.#paint, elsewhere: this.#elsewhere, sub_agent, in_tree })
+    const progress = this.#progress
+    const text = eventLine(event, { paint: this.#paint, elsewhere: this.#elsewhere, sub_agent, in_tree, progress })
     if (text !== null) this.line(text)
     if (event.type === 'model.requested' && !sub_agent) {
       this.#asked = event.data.request_id
@@ -110,7 +117,7 @@ export class RunView {
    * Resolves when the event of the question that an agent asks has been shown, and with it all that came before. Whoever
    * asks writes to the terminal at once, and would be ahead of the log.
    */
-  reached(question: { agent_id?: string; call_id?: string }, signal: AbortSignal): Promise<void> {
+  reached(question: Questioned, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       this.#look = () => {
         if (signal.aborted || this.#isAsked(question)) resolve()
@@ -118,6 +125,11 @@ export class RunView {
       signal.addEventListener('abort', this.#look, { once: true })
       this.#look()
     })
+  }
+
+  /** The root agent is a program: nobody saw its answer as it was written. */
+  get isOfProgram(): boolean {
+    return this.#tree.root?.model.startsWith('program/') === true
   }
 
   line(text: string): void {
@@ -158,14 +170,15 @@ export class RunView {
     for (const text of this.#lines({ columns: this.out.columns || 80, rows: this.out.rows || 24 })) this.line(text)
   }
 
-  /** The last lines: what it came to, what it cost, and where to look. */
-  ending(result: RunResult): void {
+  /** The last lines: what it came to, what it cost, and where to look. `word`: how it ended, if not as its outcome says. */
+  ending(result: RunResult, word?: string): void {
     this.close()
     const { dim, green, red, yellow, bold } = this.#paint
     const { outcome, usage, sub_agents = 0 } = result
     // Tokens and cost of a result are those of all agents, turns and calls its own.
     const { turns, tool_calls } = sub_agents > 0 ? totalsOf(this.#tree).figures : result
-    const colour = outcome === 'completed' ? green : outcome === 'budget_exceeded' ? yellow : red
+    const mild = outcome === 'budget_exceeded' || word !== undefined
+    const colour = outcome === 'completed' ? green : mild ? yellow : red
     const tokens = usage.input_tokens + usage.output_tokens
     const figures = [
       plural(turns, 'turn'),
@@ -175,8 +188,8 @@ export class RunView {
       cost(result.cost_usd),
       duration(result.duration_ms),
     ]
-    this.line(`${colour(bold(outcome))} ${dim(`· ${figures.join(' · ')} · retinue show ${result.run_id}`)}`)
-    if (result.reason) this.line(`  ${printable(byYou(result.reason))}`)
+    this.line(`${colour(bold(word ?? outcome))} ${dim(`· ${figures.join(' · ')} · retinue show ${result.run_id}`)}`)
+    if (result.reason && word === undefined) this.line(`  ${printable(byYou(result.reason))}`)
     const [landed, then] = result.landing ? landingInWords(result.landing, result.run_id) : []
     if (landed !== undefined) this.line(`  ${line(landed)}`)
     else if (changedNothing(result)) this.line('  nothing was changed')
@@ -213,7 +226,8 @@ export class RunView {
     for (const delta of early) if (fits(delta)) this.#words(delta.text)
   }
 
-  #isAsked({ agent_id = this.#tree.root?.id, call_id }: { agent_id?: string; call_id?: string }): boolean {
+  #isAsked({ agent_id = this.#tree.root?.id, call_id, approval }: Questioned): boolean {
+    if (approval !== undefined) return this.#progress.isAsked(approval)
     if (call_id === undefined) return [...this.#tree.agents.values()].some(waitsForPerson)
     return this.#tree.agents.get(agent_id ?? '')?.calls.get(call_id)?.waits_for === 'person'
   }
@@ -230,7 +244,8 @@ export class RunView {
   }
 
   #refresh(): void {
-    if (this.#tree.agents.size > 1 && this.#held === null) this.#screen?.changed()
+    const grown = this.#tree.agents.size > 1 || this.#progress.total() !== null
+    if (grown && this.#held === null) this.#screen?.changed()
   }
 
   #isSubAgent(id: string): boolean {
@@ -240,7 +255,8 @@ export class RunView {
   #lines(size: Size): string[] {
     const interrupted = this.#interrupted
     const now = interrupted ? this.#seenAt : Date.now()
-    return treeLines(this.#tree, { ...size, now, paint: this.#paint, speech: this.#speech, interrupted })
+    const progress = this.#progress
+    return treeLines(this.#tree, { ...size, now, paint: this.#paint, speech: this.#speech, interrupted, progress })
   }
 }
 

@@ -83,5 +83,5 @@ async function checkFault(check: Check, { refusal }: PlanSurroundings): Promise<
   }
   const reason = await refusal(check.command)
   if (reason === null) return null
-  return `${quoted(check.command)} would not be run: ${reason}. Allow it in the permissions, or check it otherwise`
+  return `${quoted(check.command)} would not be run: ${reason}. Allow it (--mode auto, or a rule), or check it otherwise`
 }

@@ -27,7 +27,9 @@ export const planOrderSchema = z.strictObject({
   context: z.string(),
   /** Whether it is carried out, or only made. */
   execute: z.boolean(),
-  approve: z.enum(['ask', 'yes']),
+  /** Who says yes: a person to all of it, to steps that ask for it alone, or somebody has to everything. */
+  approve: z.enum(['ask', 'steps', 'yes']),
+  by: z.enum(['person', 'program']),
   /** Of steps whose agents name none. */
   model: z.string(),
   /** Nobody writes anything. */
@@ -111,15 +113,20 @@ export class PlanFlow {
     if (plan) {
       const faults = await this.#faults(plan)
       if (faults.length > 0) return this.#end('failed', `the plan cannot be carried out: ${inWords(faults)}`)
-      return this.#propose(plan, 'person', null)
+      return this.#propose(plan, this.order.by, null)
     }
     if (research.length > 0) {
       if (!this.#state) this.#add(researchSteps(goal, research))
       await this.#run('continue')
     }
-    const wanted = { goal, context: this.order.context, agents: this.place.agents }
+    const wanted = await this.#wanted(goal)
     const made = await this.#ask((attempt, faults) => planningStep(wanted, this.#state, { attempt, faults }))
     await this.#propose(made, 'planner', null)
+  }
+
+  async #wanted(goal: string) {
+    const commands = (await this.#plans.refusal('node --test')) === null
+    return { goal, context: this.order.context, agents: this.place.agents, commands }
   }
 
   /** Asks the planner, again with the faults of what it answered, at most so often. */
@@ -136,7 +143,7 @@ export class PlanFlow {
     return this.#end('failed', `no plan without faults after ${MOST_TRIES} tries: ${inWords(faults)}`)
   }
 
-  async #propose(plan: Plan, by: 'person' | 'planner', reason: string | null): Promise<void> {
+  async #propose(plan: Plan, by: 'person' | 'planner' | 'program', reason: string | null): Promise<void> {
     this.#plans.note('plan.proposed', { call_id: this.#call_id, plan, by, reason })
     await this.#plans.commit()
     await this.#save(true)
@@ -155,10 +162,6 @@ export class PlanFlow {
     if (this.order.approve === 'ask') await this.#approve()
     const { plan, revision } = this.#known as PlanState & { plan: Plan }
     const steps = revision === 0 ? workSteps(plan, this.#writes) : revisedSteps(plan, this.#known, this.#writes)
-    for (const step of this.#known.steps.filter(({ stage, ended }) => stage === 'work' && ended === null)) {
-      const data = { call_id: this.#call_id, step: step.id, status: 'skipped', sub_agent_id: null } as const
-      this.#plans.note('plan.step_ended', { ...data, reason: `revision ${revision + 1} of the plan does without it` })
-    }
     const by = this.#known.by ?? 'person'
     this.#plans.note('plan.adopted', { call_id: this.#call_id, revision: revision + 1, plan, by, reason, steps })
   }
@@ -205,7 +208,7 @@ export class PlanFlow {
       const { plan, revision } = this.#known as PlanState & { plan: Plan }
       const replans = plan.on_failure === 'replan' && revision <= plan.replans
       const on_failure = plan.on_failure === 'replan' && !replans ? 'stop' : plan.on_failure
-      await this.#run(on_failure, (step) => this.#isCurrent(step))
+      await this.#run(on_failure)
       const failed = this.#unfinished()
       if (failed === null) return
       if (!replans) this.#end('failed', failed)
@@ -214,7 +217,7 @@ export class PlanFlow {
   }
 
   async #replan(plan: Plan, why: string): Promise<void> {
-    const wanted = { goal: plan.goal, context: this.order.context, agents: this.place.agents }
+    const wanted = await this.#wanted(plan.goal)
     const rest = await this.#ask((attempt, faults) => replanningStep(wanted, this.#known, { attempt, faults }))
     // What proves that the goal is reached is not the planner's to change.
     const changed = { ...plan, assumptions: rest.assumptions, steps: rest.steps }
@@ -283,8 +286,8 @@ export class PlanFlow {
     return known() as StepState
   }
 
-  async #run(on_failure: OnFailure, counts?: (step: StepState) => boolean): Promise<void> {
-    await this.#steps.run(on_failure, counts)
+  async #run(on_failure: OnFailure): Promise<void> {
+    await this.#steps.run(on_failure)
     this.#unlessStopped()
   }
 

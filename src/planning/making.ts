@@ -36,6 +36,8 @@ type Wanted = {
   /** What whoever wants the plan says besides. */
   context: string
   agents: Agents
+  /** Whether commands are run at all without asking: checks that are not would only be sent back. */
+  commands: boolean
 }
 
 /** Which of its tries it is, and what was wrong with the plan before. */
@@ -43,7 +45,7 @@ type Try = { attempt: number; faults: readonly PlanFault[] }
 
 /** The planner's step: the first, or one that is told what was wrong with the plan before. */
 export function planningStep(
-  { goal, context, agents }: Wanted,
+  { goal, context, agents, commands }: Wanted,
   state: PlanState | null,
   { attempt, faults }: Try,
 ): StepSpec {
@@ -54,13 +56,13 @@ export function planningStep(
     description: `Make a plan for this goal:\n\n${goal}`,
     agent: 'planner',
     inputs: [...found.map(({ id }) => id), ...before('plan', attempt)],
-    context: [context, guide(agents), mending(faults)].filter((part) => part !== '').join('\n\n'),
+    context: [context, guide(agents, commands), mending(faults)].filter((part) => part !== '').join('\n\n'),
   })
 }
 
 /** The planner is asked for another rest, because a step failed. */
 export function replanningStep(
-  { goal, context, agents }: Wanted,
+  { goal, context, agents, commands }: Wanted,
   { steps, revision }: PlanState,
   { attempt, faults }: Try,
 ): StepSpec {
@@ -68,7 +70,9 @@ export function replanningStep(
   const failed = steps.filter(
     (step) => step.revision === revision && step.stage === 'work' && step.ended?.status === 'failed',
   )
-  const open = steps.filter(({ stage, ended }) => stage === 'work' && ended === null)
+  const open = steps.filter(
+    (step) => step.revision === revision && step.stage === 'work' && step.ended?.status === 'skipped',
+  )
   const done = steps.filter(({ stage, ended }) => stage === 'work' && ended?.status === 'completed')
   const about = [
     line('Done, and not to be done again', done),
@@ -81,7 +85,7 @@ export function replanningStep(
     description: `A plan for this goal could not be carried out to its end:\n\n${goal}\n\nPlan what is left to do, in another way. Only the steps that are still to be done.`,
     agent: 'planner',
     inputs: [...done.slice(-5).map(({ id }) => id), ...before(name, attempt)],
-    context: [context, about.filter((part) => part !== '').join('\n'), guide(agents), mending(faults)]
+    context: [context, about.filter((part) => part !== '').join('\n'), guide(agents, commands), mending(faults)]
       .filter((part) => part !== '')
       .join('\n\n'),
   })
@@ -95,13 +99,16 @@ function line(title: string, steps: readonly StepState[]): string {
   return steps.length === 0 ? '' : `${title}: ${steps.map((step) => step.title).join('; ')}`
 }
 
-function guide(agents: Agents): string {
+function guide(agents: Agents, commands: boolean): string {
   return [
     'Who can do a step (its `agent`):',
     ...agents.map(({ name, description }) => `- ${name}: ${description}`),
     'Each step is done by a sub-agent that knows nothing but its description, its criteria and the results of its `inputs`.',
     'A step that writes says in `owns` which files, as globs; steps that own none of the same files are done side by side, so keep them apart.',
-    "Work is put together in the order of the steps. Let `checks` be commands that prove something here, such as the project's tests.",
+    'Work is put together in the order of the steps.',
+    commands
+      ? "Let `checks` be commands that prove something here, such as the project's tests."
+      : 'Commands are not run here without asking: leave `checks` out, or have them look for files.',
     `Answer with the plan as JSON alone, which fits this schema: ${JSON.stringify(planJsonSchema())}`,
   ].join('\n')
 }

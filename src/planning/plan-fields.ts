@@ -8,7 +8,7 @@ export type FaultAt = { path: Path; message: string; key?: true }
 /** More than so many help nobody, and a text that was made for it could have as many as it has characters. */
 export const MOST_FAULTS = 100
 
-export type Bounds = readonly [least: number, most: number]
+type Bounds = readonly [least: number, most: number]
 
 /** Why a text cannot stand where it does, or null. */
 type TextFault = (text: string) => string | null

@@ -39,6 +39,7 @@ export function readStep(value: unknown, path: Path, faults: FaultAt[]): StepDra
     const hint = typeof value === 'string' ? ': write description: before it' : ''
     faults.push({ path, message: `must be a step, with at least a description, not ${quoted(value)}${hint}` })
   }
+  // What is no step has one fault, and not that of a description besides.
   const fields = new Fields(isMapping(value) ? value : { description: '-' }, path, faults, NAMES)
   const description = fields.needed('description', 'say what is to be done in this step')
   const owns = fields.texts('owns', (glob) => globFault(glob, 'owns') ?? protectedFault(glob))

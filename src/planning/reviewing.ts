@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import {
   findingSchema,
+  matchesAny,
   mayChange,
   type Plan,
   type PlanState,
@@ -68,7 +69,8 @@ export function repairSteps(findings: readonly ReviewFinding[], state: PlanState
   if (rest.length > 0) groups.push(rest)
   const all = ownedBy(state)
   return groups.map((group, i) => {
-    const files = group.flatMap((finding) => finding.files)
+    // A reviewer cannot send somebody where the plan had nobody write.
+    const files = group.map((finding) => finding.files.filter((file) => matchesAny(all, file)))
     return stepSpec('repair', {
       id: `repair-${round + 1}.${i + 1}`,
       title: `Mend: ${group.map(({ title }) => title).join('; ')}`.slice(0, 200),
@@ -77,7 +79,7 @@ export function repairSteps(findings: readonly ReviewFinding[], state: PlanState
         ...group.map(({ title, description }) => `${title}\n${description}`),
       ].join('\n\n'),
       agent: 'executor',
-      owns: files.length > 0 && group.every((finding) => finding.files.length > 0) ? [...new Set(files)] : all,
+      owns: files.every((some) => some.length > 0) ? [...new Set(files.flat())] : all,
       inputs: state.reviews.filter((review) => review.round === round).map(({ step }) => step),
     })
   })

@@ -42,21 +42,20 @@ export class StepRunner {
     this.#spawn = inOrder((index) => delegator.spawn(call_id, index, this.#request(this.#stepOf(index))), around)
   }
 
-  /** `counts`: whether it matters to the others that a step failed. */
-  async run(on_failure: OnFailure, counts: (step: StepState) => boolean = () => true): Promise<void> {
+  async run(on_failure: OnFailure): Promise<void> {
     const { signal } = this.around
     while (!signal.aborted) {
       for (const step of this.#running()) this.#take(step)
       const limit = this.#limit
       const at_work = this.#running().filter((step) => this.#isAtWork(step)).length
       // Whoever waits for a person holds nobody up.
-      const steps = this.#state.steps.filter((step) => step.ended?.status !== 'failed' || counts(step))
-      const { start, skip } = schedule(steps, { limit: Number.POSITIVE_INFINITY, at_work: 0, on_failure })
+      const { start, skip } = schedule(this.#state.steps, { limit: Number.POSITIVE_INFINITY, at_work: 0, on_failure })
       for (const { step, reason } of skip) this.#end(step, 'skipped', null, reason)
       if (skip.length > 0) continue
       const unasked = start.filter((step) => this.#mayBegin(step))
       for (const step of start) if (!unasked.includes(step)) this.#ask(step)
-      const [next] = unasked
+      const again = this.#running().filter((step) => this.#jobOf(step)?.closed)
+      const [next] = [...again, ...unasked]
       if (next && at_work < limit && !this.#creating) this.#begin(next)
       const running = this.#running()
       if (running.length === 0 && this.#asking.size === 0 && !this.#creating) return
@@ -97,7 +96,7 @@ export class StepRunner {
     return this.around.delegator.jobs().filter(({ call_id }) => call_id === this.around.call_id)
   }
 
-  /** What became of a step that is under way: nothing yet, its end, or another attempt. */
+  /** What became of a step that is under way, unless it is nothing yet or is tried again when there is room. */
   #take(step: StepState): void {
     const index = step.attempts.at(-1)?.index as number
     const job = this.#jobOf(step)
@@ -106,10 +105,9 @@ export class StepRunner {
       return
     }
     if (!job.closed) return
-    const helps = job.closed.result.outcome !== 'cancelled'
+    const again = job.closed.result.outcome !== 'cancelled' && step.attempts.length <= step.retries
     if (isDone(job.closed)) this.#end(step, 'completed', job.id, null)
-    else if (helps && step.attempts.length <= step.retries && !this.around.signal.aborted) this.#begin(step)
-    else this.#end(step, 'failed', job.id, whyFailed(job.closed))
+    else if (!again) this.#end(step, 'failed', job.id, whyFailed(job.closed))
   }
 
   #mayBegin({ needs_approval, approval }: StepState): boolean {
@@ -211,7 +209,6 @@ export class StepRunner {
     const { delegator } = this.around
     const jobs = running.flatMap((step) => this.#jobOf(step) ?? [])
     const open = jobs.filter(({ closed }) => !closed)
-    if (jobs.length > open.length) return
     const asked = [...this.#asking.values(), ...(this.#creating ? [this.#creating] : [])]
     await Promise.race([delegator.plans.next(open.map(({ id }) => id)), ...asked.map((one) => one.catch(() => {}))])
   }

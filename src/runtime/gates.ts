@@ -45,7 +45,7 @@ export async function checkGate(
   const passed = result.status === 'exited' && result.exit_code === 0
   const first = result.status === 'exited' ? `exit code ${result.exit_code}` : (result.message ?? result.status)
   // Before it is cut: half a secret would not be found.
-  const whole = redactor.redact(`${first}\n${result.output.trimEnd()}`)
+  const whole = redactor.redact(`${first}\n${result.output.trimEnd()}`.trimEnd())
   const { content, cut } = boundOutput(whole, { max_chars: DETAIL_CHARS, call_id: check.command })
   return { passed, detail: content, whole: cut ? whole : null }
 }

@@ -1,5 +1,8 @@
 // Works a run with sub-agents and may kill itself, with SIGKILL. One argument, as JSON:
 //   cwd, run_id (null: a new run), task, settings
+//   goal: {text, options}: a plan is made for it, instead of the task
+//   person: null, or what becomes of a plan that they are asked about: `approve`, or `never`: they do not answer. Each
+//   question is a line in .retinue/asked
 //   kill: null, or {position, when}: before or after the commit that holds the n-th event this process appends, to
 //   whatever stream; or {file}: as soon as there is this file in cwd
 // Prints one line for each acknowledged append: the events that must never be lost. Each call of a model is written to
@@ -8,7 +11,7 @@ import { appendFileSync, existsSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { createHost, createModels, createRetinue, openSqliteStore } from '../../dist/index.js'
 
-const { cwd, run_id, task, settings, kill } = JSON.parse(process.argv[2])
+const { cwd, run_id, task, goal, person, settings, kill } = JSON.parse(process.argv[2])
 const host = createHost()
 const opened = await openSqliteStore({ file: join(cwd, '.retinue', 'retinue.db'), clock: host.clock })
 if (!opened.ok) throw new Error(opened.message)
@@ -50,7 +53,15 @@ models.resolve = async (name) => {
 }
 
 const retinue = await createRetinue({ cwd, host, store, models, settings })
-const run = run_id === null ? retinue.run({ task }) : retinue.resume(run_id)
+const approve = async ({ step }) => {
+  appendFileSync(join(cwd, '.retinue', 'asked'), `${step ?? 'plan'}\n`)
+  return person === 'approve' ? { answer: 'approve', by: 'person' } : never
+}
+const nobody = async () => null
+const watching = person ? { person: { permit: nobody, answer: nobody, approve } } : {}
+const begin = () =>
+  goal ? retinue.planForGoal(goal.text, { ...goal.options, ...watching }) : retinue.run({ task, ...watching })
+const run = run_id === null ? begin() : retinue.resume(run_id, watching)
 const result = await run.result()
 writeSync(1, `${JSON.stringify({ type: 'result', ...result })}\n`)
 await retinue.close()

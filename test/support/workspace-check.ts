@@ -14,8 +14,17 @@ import {
   refsIn,
 } from './workspace-run.js'
 
-/** Of a run that is not over: nothing of the person's has been touched, or, while it lands, only what it brings. */
-export function checkUntouched(cwd: string, before: Checkout, log: readonly StoredEvent[], expect: ExpectStatic): void {
+/**
+ * Of a run that is not over: nothing of the person's has been touched, or, while it lands, only what it brings.
+ * `landed`: their files with that.
+ */
+export function checkUntouched(
+  cwd: string,
+  before: Checkout,
+  log: readonly StoredEvent[],
+  expect: ExpectStatic,
+  landed = landedIn(before.files),
+): void {
   const now = checkout(cwd)
   expect(now.repository).toEqual(before.repository)
   expect(refsIn(cwd, 'theirs', 'refs/heads/retinue')).toEqual([])
@@ -23,9 +32,8 @@ export function checkUntouched(cwd: string, before: Checkout, log: readonly Stor
     expect(now.files).toEqual(before.files)
     return
   }
-  const after = landedIn(before.files)
-  for (const path of new Set([...Object.keys(before.files), ...Object.keys(after)])) {
-    expect([before.files[path], after[path]]).toContainEqual(now.files[path])
+  for (const path of new Set([...Object.keys(before.files), ...Object.keys(landed)])) {
+    expect([before.files[path], landed[path]]).toContainEqual(now.files[path])
   }
 }
 
@@ -70,6 +78,13 @@ export async function checkLanded(
   expect(checkout(cwd)).toEqual({ ...before, files: landedIn(before.files) })
   const { log, told } = await checkLog(cwd, run_id, acknowledged, expect)
   expect(aboutChildren(log, 'agent.worktree_merged')).toEqual(CHILDREN)
+  await checkTidy(cwd, run_id, log, expect)
+  // The last is what it was told of a file that it wrote by itself. What an interrupted call had read, nobody knows.
+  return told.slice(0, -1).map((text) => text.replaceAll(/^Files read: .*\n/gm, ''))
+}
+
+/** It landed once, and no worktree, branch or lock is left of it. */
+export async function checkTidy(cwd: string, run_id: string, log: readonly StoredEvent[], expect: ExpectStatic) {
   expect(log.filter(({ type }) => type === 'run.landing')).toHaveLength(1)
   expect(log.filter(({ type }) => type === 'run.landed')).toHaveLength(1)
   expect(await withTree(cwd, (retinue) => retinue.worktrees())).toEqual([])
@@ -77,8 +92,6 @@ export async function checkLanded(
   expect(refsIn(cwd, 'theirs', 'refs/retinue', 'refs/heads/retinue')).toEqual([])
   await checkLeftovers(cwd, run_id, expect)
   fsck(cwd)
-  // The last is what it was told of a file that it wrote by itself. What an interrupted call had read, nobody knows.
-  return told.slice(0, -1).map((text) => text.replaceAll(/^Files read: .*\n/gm, ''))
 }
 
 /** Nothing is left that has an owner who is dead; what cannot be known to have one goes with the next `gc`, in time. */
@@ -99,5 +112,7 @@ function fsck(cwd: string): void {
 
 /** The sub-agents that events of a type are about, in the order of the log. */
 export function aboutChildren(log: readonly StoredEvent[], type: StoredEvent['type']): string[] {
-  return log.flatMap((event) => (event.type === type && 'sub_agent_id' in event.data ? [event.data.sub_agent_id] : []))
+  return log.flatMap((event) =>
+    event.type === type && 'sub_agent_id' in event.data ? (event.data.sub_agent_id ?? []) : [],
+  )
 }

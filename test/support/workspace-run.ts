@@ -159,7 +159,7 @@ export function treesIn(cwd: string): string[] {
 const LASTING = [
   // The folder, with nobody in it.
   /^git\/owners$/,
-  /^(?:\.gitignore|calls\.jsonl|retinue\.db.*|reports(?:\/.*)?|worktrees|git)$/,
+  /^(?:\.gitignore|calls\.jsonl|asked|retinue\.db.*|reports(?:\/.*)?|plans(?:\/<run>\.yaml)?|worktrees|git)$/,
   /^git\/(?:HEAD|config|format|worktrees|info|info\/exclude|refs|objects|objects\/(?:info|pack)|objects\/info\/alternates)$/,
   /^git\/objects\/(?:[0-9a-f]{2}(?:\/[0-9a-f]{38})?|pack\/pack-[0-9a-f]+\.[a-z]+)$/,
   /^git\/refs\/(?:heads|retinue)(?:\/retinue)?(?:\/<run>(?:\/(?:base|result|integration|a[0-9.]+))?)?$/,

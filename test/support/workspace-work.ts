@@ -8,19 +8,30 @@ import { withTree } from './tree-work.js'
 
 const VICTIM = fileURLToPath(new URL('./tree-victim.mjs', import.meta.url))
 
-/** At an event that the process appends, so long after the first one, or as soon as an agent's event was seen. */
+/**
+ * At an event that the process appends, so long after the first one, as soon as an agent's event was seen, or as soon as
+ * there is a file in the folder.
+ */
 export type Blow =
   | { position: number; when: 'before' | 'after' }
   | { after_ms: number }
   | { seen: { agent_id: string; type: StoredEvent['type'] } }
+  | { file: string }
 
 /** What one process did to a run before it ended or was killed. `took_ms`: since its first event. */
 export type Worked = { pid: number; acknowledged: StoredEvent[]; result: RunResult | null; took_ms: number }
 
-/** Works a run in a process of its own. */
-export async function workIn(cwd: string, run_id: string | null, blow: Blow | null): Promise<Worked> {
-  const kill = blow && 'position' in blow ? blow : null
-  const order = { cwd, run_id, task: 'Do the work', settings: TREE_SETTINGS, kill }
+const WORK = { task: 'Do the work', settings: TREE_SETTINGS }
+
+/** Works a run in a process of its own. `work`: what a new one is for, as the process is told. */
+export async function workIn(
+  cwd: string,
+  run_id: string | null,
+  blow: Blow | null,
+  work: object = WORK,
+): Promise<Worked> {
+  const kill = blow && ('position' in blow || 'file' in blow) ? blow : null
+  const order = { cwd, run_id, ...work, kill }
   const child = spawn(process.execPath, [VICTIM, JSON.stringify(order)], { stdio: 'pipe' })
   child.stdin.end()
   let began = 0

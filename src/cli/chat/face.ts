@@ -97,7 +97,7 @@ export function terminalFace(screen: ChatScreen): Face {
         if (current === view) current = null
       }
       const asking = {
-        reached: async (question: { agent_id?: string; call_id?: string }, signal: AbortSignal) => {
+        reached: async (question: Parameters<RunView['reached']>[0], signal: AbortSignal) => {
           await view.reached(question, signal)
           await untilQuiet('the answer', signal)
         },

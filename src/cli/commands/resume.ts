@@ -1,13 +1,15 @@
 import { type Retinue, RetinueError } from '../../index.js'
 import { type DriveOptions, drive } from '../drive.js'
 import { type WorkOptions, withRetinue } from '../open.js'
+import { planEnding } from '../plan/ending.js'
+import { optionsOfRun } from '../plan/of-run.js'
 
 export async function resume(id: string, options: WorkOptions & DriveOptions): Promise<number> {
   return withRetinue(options, async (retinue) => resumeRun(retinue, (await retinue.find(id)).run_id, options))
 }
 
 export async function resumeRun(retinue: Retinue, run_id: string, options: DriveOptions): Promise<number> {
-  const { status } = await retinue.find(run_id)
+  const { status, plan } = await retinue.find(run_id)
   if (status === 'running') {
     throw new RetinueError(
       'held',
@@ -17,5 +19,16 @@ export async function resumeRun(retinue: Retinue, run_id: string, options: Drive
   // A closed run gives its result again; what led to it is not happening now and is not shown as if it were.
   const quiet = options.print === true || options.outputFormat !== 'text'
   if (status === 'closed' && !quiet) process.stderr.write(`Run ${run_id} is closed already; this is its result.\n`)
-  return drive(retinue, { ...options, finished: status === 'closed' }, (watching) => retinue.resume(run_id, watching))
+  const driving: DriveOptions = {
+    ...options,
+    finished: status === 'closed',
+    ...(plan ? await withPlan(retinue, run_id, options) : {}),
+  }
+  return drive(retinue, driving, (watching) => retinue.resume(run_id, watching))
+}
+
+/** What more there is to a run of a plan. */
+async function withPlan(retinue: Retinue, run_id: string, options: DriveOptions): Promise<Partial<DriveOptions>> {
+  const as = await optionsOfRun(retinue, run_id)
+  return { ending: planEnding(retinue, { ...options, as }), checkPlan: (text) => retinue.checkPlan(text, as) }
 }

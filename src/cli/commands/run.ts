@@ -5,20 +5,30 @@ import { EXIT } from '../exit.js'
 import { readStdin } from '../input.js'
 import { type WorkOptions, withRetinue } from '../open.js'
 import { offerTrust } from '../trust.js'
+import { type PlanFlags, planForGoal } from './plan.js'
 import { resumeRun } from './resume.js'
 
-type RunFlags = WorkOptions & DriveOptions & ContractFlags & { continue?: boolean; resume?: string }
+type RunFlags = WorkOptions &
+  DriveOptions &
+  ContractFlags &
+  PlanFlags & { plan?: boolean; continue?: boolean; resume?: string }
 
 const COMMANDS = [
   ...['run', 'resume', 'runs', 'show', 'watch', 'cancel', 'replay', 'diff', 'apply', 'discard', 'worktrees', 'gc'],
-  ...['adopt', 'demo', 'doctor', 'init', 'mcp', 'help', 'chat', 'agents', 'audit'],
+  ...['adopt', 'demo', 'doctor', 'init', 'mcp', 'help', 'chat', 'agents', 'audit', 'plan', 'pause'],
 ]
 
 export async function run(words: string[], flags: RunFlags): Promise<number> {
   const task = await taskFrom(words)
+  if (flags.plan !== true) refuseForPlans(flags)
   if (canAsk(flags) && !(await offerTrust(flags))) return EXIT.interrupted
   return withRetinue(flags, async (retinue) => {
     const earlier = await earlierRun(retinue, flags)
+    if (flags.plan) {
+      if (task === null) throw new RetinueError('input', 'Say what the goal is: retinue "goal" --plan')
+      const session = earlier ? { session_id: earlier.session_id } : {}
+      return planForGoal(retinue, task, flags, { ...session, left: EXIT.failed })
+    }
     if (earlier && task === null) {
       if (earlier.status === 'closed') {
         throw new RetinueError('input', `Run ${earlier.run_id} is closed. Give a task to go on with its session.`)
@@ -36,6 +46,13 @@ export async function run(words: string[], flags: RunFlags): Promise<number> {
     const options: RunOptions = { task, ...asked(flags), ...(earlier ? { session_id: earlier.session_id } : {}) }
     return drive(retinue, flags, (watching) => retinue.run({ ...options, ...watching }))
   })
+}
+
+/** Whoever says --yes to a run without a plan might think that nothing would be asked. */
+function refuseForPlans({ yes, research }: RunFlags): void {
+  const given = [...(yes ? ['--yes'] : []), ...(research === undefined ? [] : ['--research'])]
+  if (given.length > 0)
+    throw new RetinueError('input', `${given.join(' and ')} is for plans: add --plan, or leave it out`)
 }
 
 async function earlierRun(retinue: Retinue, flags: RunFlags) {

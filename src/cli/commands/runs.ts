@@ -21,7 +21,8 @@ export function runTable(rows: readonly RunSummary[], { dim, green, red, yellow 
     const state = row.status === 'closed' ? (row.outcome ?? 'closed') : row.status
     const colour = state === 'completed' ? green : row.status === 'running' ? yellow : red
     const tokens = `${count(row.input_tokens + row.output_tokens)} tokens, ${cost(row.cost_usd)}`
-    const task = printable((row.task.trim().split(/\n\s*\n/, 1)[0] as string).replace(/\s+/g, ' ')).slice(0, 60)
+    const about = (row.task.trim().split(/\n\s*\n/, 1)[0] as string).replace(/\s+/g, ' ')
+    const task = printable(`${row.plan ? 'plan: ' : ''}${about}`).slice(0, 60)
     const figures = dim(`${tokens}, ${age(row.created_at, Date.now())}`)
     return `${row.run_id}  ${colour(state.padEnd(15))} ${task.padEnd(60)} ${figures}`
   })

@@ -1,6 +1,8 @@
 import { keptWorkInWords, type Landing, type Retinue, type RunSummary, type StoredEvent } from '../../index.js'
 import { EXIT } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
+import { outcomeOf } from '../plan/ending.js'
+import { outcomeLines, standing } from '../plan/outcome-lines.js'
 import { agentHead, agentTail } from '../show/agent.js'
 import { agentIds, type Dossier, openDossier } from '../show/dossier.js'
 import { landingLines, landingOf, type Remains } from '../show/landing.js'
@@ -50,12 +52,20 @@ export async function runLines(
     ...runHead(run, paint),
     ...(landing ? landingLines(landing, run.run_id, await remains(retinue, run.run_id, landing)) : []),
     ...(await keptLines(retinue, run)),
+    ...(await planLines(retinue, run, paint)),
     ...(tree.length > 0 ? ['', ...tree, ''] : []),
     ...contracts(run.run_id, await retinue.agents(run.run_id), paint),
     '',
     ...timeline(events, run.created_at, paint, full),
     ...(run.text ? [`\n${printable(run.text)}`] : []),
   ]
+}
+
+/** How far the plan has come, where the run is about one. */
+async function planLines(retinue: Retinue, { run_id, status, plan }: RunSummary, paint: Paint): Promise<string[]> {
+  const outcome = plan ? await outcomeOf(retinue, run_id) : null
+  if (!outcome) return []
+  return ['', `plan ${standing(outcome, status)}`, ...outcomeLines(outcome, status, paint)]
 }
 
 /** The log says how the run ended; whether somebody has applied or discarded it since is in the folder. */

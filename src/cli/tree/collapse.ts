@@ -1,9 +1,14 @@
 import { type RunTree, type Standing, standingOf, type TreeAgent } from '../../index.js'
+import type { WaitingStep } from '../plan/progress.js'
 
-/** What one line of the tree stands for: an agent (with all below it, where that is hidden), or several siblings. */
+/**
+ * What one line of the tree stands for: an agent (with all below it, where that is hidden), several siblings, or steps
+ * of a plan that nobody works on yet.
+ */
 export type Row =
   | { kind: 'agent'; guides: string; agent: TreeAgent; hidden: number }
   | { kind: 'group'; guides: string; standing: Standing; agents: TreeAgent[] }
+  | { kind: 'steps'; guides: string; standing: 'waiting'; steps: WaitingStep[] }
 
 type Branch = { row: Row; below: Branch[] }
 
@@ -18,14 +23,16 @@ type Strictness = {
   most_at_work: number
 }
 
+type StepsOf = (agent_id: string) => readonly WaitingStep[]
+
 /**
  * The rows of a tree, at most so many. What is finished goes first, then what waits to begin, then the deepest, then the
  * oldest of those at work.
  */
-export function rowsOf(tree: RunTree, most: number): Row[] {
+export function rowsOf(tree: RunTree, most: number, stepsOf: StepsOf = () => []): Row[] {
   if (!tree.root || most <= 0) return []
   const { root } = tree
-  const at = (strictness: Strictness) => flatten(branch(root, strictness))
+  const at = (strictness: Strictness) => flatten(branch(root, strictness, stepsOf))
   let rows: Row[] = []
   for (const strictness of strictnesses(depthOf(root))) {
     rows = at(strictness)
@@ -37,7 +44,7 @@ export function rowsOf(tree: RunTree, most: number): Row[] {
   // One line goes to those that are left out.
   rows = at({ ...grouped, most_at_work: Math.max(0, most - others - 1) })
   for (const standing of ALL) {
-    if (rows.length > most) rows = rows.filter((row) => row.kind === 'agent' || row.standing !== standing)
+    if (rows.length > most) rows = rows.filter((row) => row.kind !== 'group' || row.standing !== standing)
   }
   return rows.slice(0, most)
 }
@@ -54,11 +61,12 @@ function* strictnesses(depth: number): Generator<Strictness> {
   for (let max_depth = depth - 1; max_depth >= 1; max_depth--) yield { ...all, fold: true, group: ALL, max_depth }
 }
 
-function branch(agent: TreeAgent, strictness: Strictness): Branch {
+function branch(agent: TreeAgent, strictness: Strictness, stepsOf: StepsOf): Branch {
   const { fold, max_depth, group } = strictness
   const hides = agent.depth >= max_depth || (fold && isFinished(agent) && agent.depth > 0)
   const row: Row = { kind: 'agent', guides: '', agent, hidden: hides ? countBelow(agent) : 0 }
-  if (hides || agent.children.length === 0) return { row, below: [] }
+  const steps = stepBranches(stepsOf(agent.id), group.includes('waiting'))
+  if (hides || agent.children.length === 0) return { row, below: hides ? [] : steps }
   const groups = new Map<Standing, TreeAgent[]>()
   for (const child of agent.children) {
     const standing = standingOf(child)
@@ -69,14 +77,25 @@ function branch(agent: TreeAgent, strictness: Strictness): Branch {
   }
   const older = agent.children.filter((child) => standingOf(child) === 'at_work')
   groups.set('at_work', older.slice(0, Math.max(0, older.length - strictness.most_at_work)))
-  return { row, below: children(agent, groups, strictness) }
+  const alone = (child: TreeAgent) => branch(child, strictness, stepsOf)
+  return { row, below: [...children(agent, groups, alone), ...steps] }
+}
+
+/** One line each, or one for all of them. */
+function stepBranches(steps: readonly WaitingStep[], together: boolean): Branch[] {
+  const rows = together && steps.length > 1 ? [[...steps]] : steps.map((step) => [step])
+  return rows.map((each) => ({ row: { kind: 'steps', guides: '', standing: 'waiting', steps: each }, below: [] }))
 }
 
 /** One child alone keeps its own line: a group of one would say less in as much room. */
-function children(agent: TreeAgent, groups: Map<Standing, TreeAgent[]>, strictness: Strictness): Branch[] {
+function children(
+  agent: TreeAgent,
+  groups: Map<Standing, TreeAgent[]>,
+  branchOf: (child: TreeAgent) => Branch,
+): Branch[] {
   const together = [...FINISHED, 'at_work' as const].flatMap((standing) => groupBranch(standing, groups))
   const grouped = new Set([...groups.values()].filter(({ length }) => length > 1).flat())
-  const alone = agent.children.filter((child) => !grouped.has(child)).map((child) => branch(child, strictness))
+  const alone = agent.children.filter((child) => !grouped.has(child)).map(branchOf)
   return [...together, ...alone, ...groupBranch('waiting', groups)]
 }
 

@@ -8,6 +8,7 @@ import {
   totalsOf,
   waitsForPerson,
 } from '../../index.js'
+import type { PlanProgress, WaitingStep } from '../plan/progress.js'
 import { cost, line, type Paint, plural } from '../style.js'
 import { type Row, rowsOf } from './collapse.js'
 import { cut, cutStart, fill, fillStart, widthOf } from './width.js'
@@ -22,6 +23,8 @@ export type TreeView = {
   speech: ReadonlyMap<string, string>
   /** Its process is gone, and `now` is when it was seen last. */
   interrupted?: boolean
+  /** Of plans: which step each sub-agent does, and which wait. Default: there are none. */
+  progress?: Pick<PlanProgress, 'labelOf' | 'waiting' | 'doing' | 'asks' | 'total'>
 }
 
 /** Room that is left for what scrolls by above the tree. */
@@ -34,7 +37,8 @@ type Cells = { left: string; doing: string; shorten: typeof cut; figures: string
 /** The tree as lines of a terminal: one for each agent or group, and one with totals. Never taller or wider than it. */
 export function treeLines(tree: RunTree, view: TreeView): string[] {
   const height = Math.max(1, Math.min(view.rows - 1, Math.max(view.rows - ABOVE, 3)))
-  const cells = rowsOf(tree, height - 1).map((row) => cellsOf(row, view))
+  const waiting = (agent_id: string) => view.progress?.waiting(agent_id) ?? []
+  const cells = rowsOf(tree, height - 1, waiting).map((row) => cellsOf(row, view))
   // The last column stays free: a terminal that has drawn there may already be on the next line.
   const width = Math.max(1, view.columns - 1)
   const kept = figuresThatFit(cells, width)
@@ -73,24 +77,51 @@ function figuresThatFit(cells: Cells[], width: number): number[] {
 }
 
 function cellsOf(row: Row, view: TreeView): Cells {
+  if (row.kind === 'steps') return stepCells(row, view)
   return row.kind === 'agent' ? agentCells(row, view) : groupCells(row, view)
 }
 
-function agentCells(row: Extract<Row, { kind: 'agent' }>, { now, speech, interrupted }: TreeView): Cells {
+/** Steps that nobody works on yet. */
+function stepCells(row: Extract<Row, { kind: 'steps' }>, { interrupted }: TreeView): Cells {
+  const { steps, guides } = row
+  const [first, last] = [steps[0] as WaitingStep, steps.at(-1) as WaitingStep]
+  const alone = `${first.label} ${named(first.agent, first.title)}`
+  const together = `${steps.length} steps waiting (${first.id}${steps.length > 2 ? ' … ' : ', '}${last.id})`
+  return {
+    row,
+    left: `${guides}${MARKS.waiting} ${flat(line(steps.length === 1 ? alone : together))}`,
+    doing: flat(steps.length === 1 && interrupted !== true ? first.waits : ''),
+    shorten: cut,
+    figures: ['', '', '', ''],
+  }
+}
+
+function named(profile: string | null, title: string): string {
+  return profile === null ? title : `${profile}: ${title}`
+}
+
+function agentCells(row: Extract<Row, { kind: 'agent' }>, view: TreeView): Cells {
+  const { now, speech, interrupted, progress } = view
   const { agent, guides, hidden } = row
-  const name = agent.profile === null ? agent.title : `${agent.profile}: ${agent.title}`
+  const label = progress?.labelOf(agent.id) ?? null
+  const name = `${label === null ? '' : `${label} `}${named(agent.profile, agent.title)}`
   const more = hidden > 0 ? ` (+${hidden})` : ''
   const cut_short = interrupted === true && isOpen(agent)
   const spoken = (!cut_short && agent.request && speech.get(agent.id)?.trim()) || undefined
   const time = agent.started_at === null ? '' : seconds(timeAtWork(agent, now))
   return {
     row,
-    left: `${guides}${cut_short ? MARKS.incomplete : markOf(agent)} ${agent.id}${more} ${flat(line(name))}`,
-    doing: flat(cut_short ? 'interrupted' : spoken === undefined ? doingWords(agent) : `“${line(spoken)}`),
+    left: `${guides}${cut_short ? MARKS.incomplete : markOf(agent, progress)} ${agent.id}${more} ${flat(line(name))}`,
+    doing: flat(cut_short ? 'interrupted' : spoken === undefined ? doingOf(agent, progress) : `“${line(spoken)}`),
     // Of what is being said the end is what is new.
     shorten: spoken === undefined ? cut : cutStart,
     figures: [...figureCells(hidden > 0 ? agent.all : agent.own), time],
   }
+}
+
+/** What it does itself; what it does with its plan comes first. */
+function doingOf(agent: TreeAgent, progress: TreeView['progress']): string {
+  return (isOpen(agent) && progress?.doing(agent.id)) || doingWords(agent)
 }
 
 function isOpen(agent: TreeAgent): boolean {
@@ -145,11 +176,11 @@ function figureCells({ tool_calls, tokens, cost_usd }: Figures): string[] {
   ]
 }
 
-function markOf(agent: TreeAgent): string {
+function markOf(agent: TreeAgent, progress: TreeView['progress']): string {
   const standing = standingOf(agent)
   if (standing !== 'at_work') return MARKS[standing]
   if (agent.state === 'waiting_for_merge') return '◆'
-  return waitsForPerson(agent) ? '?' : MARKS.at_work
+  return waitsForPerson(agent) || progress?.asks(agent.id) ? '?' : MARKS.at_work
 }
 
 /** The mark has the colour of the state, the rest is as quiet as it can be. */
@@ -157,7 +188,7 @@ function painted(cell: Cells, left: string, doing: string, figures: string, pain
   const { row } = cell
   const { guides } = row
   const colour = colourOf(row, paint)
-  const standing = row.kind === 'agent' ? standingOf(row.agent) : row.standing
+  const standing = standingOfRow(row)
   const fell_short = standing === 'failed' || standing === 'incomplete'
   const mark = left.slice(guides.length, guides.length + 1)
   const named = left.slice(guides.length + 1)
@@ -170,13 +201,17 @@ function painted(cell: Cells, left: string, doing: string, figures: string, pain
   )
 }
 
+function standingOfRow(row: Row): Standing {
+  return row.kind === 'agent' ? standingOf(row.agent) : row.standing
+}
+
 function colourOf(row: Row, { red, green, yellow, cyan, dim }: Paint): (text: string) => string {
-  const standing = row.kind === 'agent' ? standingOf(row.agent) : row.standing
+  const standing = standingOfRow(row)
   if (standing === 'at_work') return row.kind === 'agent' && waitsForPerson(row.agent) ? yellow : cyan
   return { completed: green, incomplete: yellow, failed: red, waiting: dim }[standing]
 }
 
-function totalsLine(tree: RunTree, { now, interrupted }: TreeView): string {
+function totalsLine(tree: RunTree, { now, interrupted, progress }: TreeView): string {
   const { sub_agents, at_work, waiting, completed, incomplete, failed, figures } = totalsOf(tree)
   const counts: [number, string][] = [
     [interrupted ? at_work + waiting : 0, 'interrupted'],
@@ -188,8 +223,10 @@ function totalsLine(tree: RunTree, { now, interrupted }: TreeView): string {
   ]
   const said = counts.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`)
   const time = tree.root ? seconds(timeAtWork(tree.root, now)) : ''
+  const steps = progress?.total() ?? null
   return [
-    `${plural(sub_agents, 'sub-agent')}: ${said.join(', ')}`,
+    ...(steps === null ? [] : [steps]),
+    `${plural(sub_agents, 'sub-agent')}${said.length > 0 ? `: ${said.join(', ')}` : ''}`,
     plural(figures.tool_calls, 'call'),
     `${short(figures.tokens)} tokens`,
     cost(figures.cost_usd),

@@ -1,0 +1,3 @@
+export function log(level, text) {
+  console.error(`${level}: ${text}`)
+}

@@ -1,0 +1,7 @@
+export function price(list, item) {
+  try {
+    return list[item].price
+  } catch {
+    return 0
+  }
+}

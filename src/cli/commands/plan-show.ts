@@ -1,0 +1,79 @@
+import { type PlanOptions, type PlanOutcome, type Retinue, RetinueError, type RunSummary } from '../../index.js'
+import type { ContractFlags } from '../contract-flags.js'
+import { EXIT } from '../exit.js'
+import { type StoreOptions, withRetinue } from '../open.js'
+import { unsound } from '../plan/faults.js'
+import { planOptions } from '../plan/flags.js'
+import { outcomeLines, standing } from '../plan/outcome-lines.js'
+import { previewLines } from '../plan/preview-lines.js'
+import { findPlan, namedRun } from '../plan/source.js'
+import { line, type Paint, paintFor, printable } from '../style.js'
+
+type PlanShowOptions = StoreOptions & ContractFlags & { report?: boolean; json?: boolean }
+
+/** Of a file what it would come to, of a run what has become of its plan. */
+export async function planShow(named: string, options: PlanShowOptions): Promise<number> {
+  return withRetinue(options, async (retinue) => {
+    const run = await namedRun(retinue, named)
+    return run ? showRun(retinue, run, options) : showFile(retinue, named, options)
+  })
+}
+
+async function showFile(retinue: Retinue, named: string, options: PlanShowOptions): Promise<number> {
+  if (options.report) throw new RetinueError('input', `${named} is a file: the report is of a run of it`)
+  const { name, text } = await findPlan(retinue, named)
+  const checked = await retinue.checkPlan(text, planOptions(options))
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify(checked)}\n`)
+    return checked.ok ? EXIT.ok : EXIT.input
+  }
+  if (!checked.ok) throw unsound(name, checked.faults)
+  writeLines(previewLines(checked.preview, paintFor(process.stdout, process.env)))
+  return EXIT.ok
+}
+
+async function showRun(retinue: Retinue, run: RunSummary, options: PlanShowOptions): Promise<number> {
+  const { run_id, status } = run
+  if (!run.plan) {
+    throw new RetinueError('input', `Run ${run_id} is not about a plan. See it with: retinue show ${run_id}`)
+  }
+  const outcome = await retinue.planOutcome(run_id)
+  if (options.json) {
+    process.stdout.write(`${JSON.stringify(outcome)}\n`)
+    return EXIT.ok
+  }
+  if (options.report) {
+    const report = outcome.report.trimEnd()
+    writeLines([process.stdout.isTTY ? printable(report) : report])
+    return EXIT.ok
+  }
+  const paint = paintFor(process.stdout, process.env)
+  const revision = outcome.revision > 1 ? ` · revision ${outcome.revision}` : ''
+  writeLines([
+    paint.bold(line(outcome.goal)),
+    `${standing(outcome, status)} ${paint.dim(`· run ${run_id}${revision}`)}`,
+    '',
+    ...outcomeLines(outcome, status, paint),
+    ...(await whatNext(retinue, outcome, run, { paint, as: planOptions(options) })),
+  ])
+  return EXIT.ok
+}
+
+async function whatNext(
+  retinue: Retinue,
+  outcome: PlanOutcome,
+  run: RunSummary,
+  { paint, as }: { paint: Paint; as: PlanOptions },
+): Promise<string[]> {
+  const { run_id, status } = run
+  if (status === 'interrupted') return ['', `Nobody works on it. Go on with: retinue resume ${run_id}`]
+  if (outcome.status !== 'made' && outcome.status !== 'left') return []
+  const { text } = await findPlan(retinue, run_id)
+  const checked = await retinue.checkPlan(text, as)
+  const preview = checked.ok ? previewLines(checked.preview, paint) : []
+  return ['', ...preview, `Carry it out with: retinue plan run ${run_id}`]
+}
+
+function writeLines(lines: readonly string[]): void {
+  for (const text of lines) process.stdout.write(`${text}\n`)
+}

@@ -1,0 +1,112 @@
+import {
+  namesInWords,
+  type PlanEvent,
+  type PlanState,
+  type StepState,
+  type StoredEvent,
+  stepOf,
+  withPlan,
+} from '../../index.js'
+import { line } from '../style.js'
+
+/** A step that nobody works on yet, and what it waits for, in words. */
+export type WaitingStep = { id: string; label: string; title: string; agent: string | null; waits: string }
+
+/** How far the plans of a run have come, from its events: for the tree and for the lines beside it. */
+export class PlanProgress {
+  /** By the agent that carries them out. */
+  readonly #plans = new Map<string, PlanState[]>()
+  /** Whose call each sub-agent is of, and which of several. */
+  readonly #places = new Map<string, { parent: string; call_id: string; index: number }>()
+  /** The check of the whole that is being made. */
+  readonly #checking = new Map<string, string>()
+
+  grow(event: StoredEvent): void {
+    const { agent_id } = event
+    if (event.type === 'agent.subagent_created' || event.type === 'agent.subagent_reused') {
+      const { sub_agent_id, call_id, index } = event.data
+      this.#places.set(sub_agent_id, { parent: agent_id, call_id, index })
+    }
+    if (event.type === 'plan.check_started') this.#checking.set(agent_id, event.data.what)
+    if (event.type === 'plan.checked' || event.type === 'plan.ended') this.#checking.delete(agent_id)
+    if (isPlanEvent(event)) this.#plans.set(agent_id, withPlan(this.#plans.get(agent_id) ?? [], event))
+  }
+
+  /** What the step of a sub-agent is called; null: it is of no plan. */
+  labelOf(agent_id: string): string | null {
+    const place = this.#places.get(agent_id)
+    const found = place ? stepOf(this.#plans.get(place.parent) ?? [], place) : null
+    return found ? labelOf(found.step) : null
+  }
+
+  /** How a step of an agent's plan is called. */
+  stepLabel(agent_id: string, step: string): string {
+    const found = this.#steps(agent_id).find(({ id }) => id === step)
+    return found ? labelOf(found) : `step ${line(step)}`
+  }
+
+  /** Steps of an agent's plans that have not begun and will not have ended before. */
+  waiting(agent_id: string): WaitingStep[] {
+    return (this.#plans.get(agent_id) ?? []).flatMap((plan) =>
+      plan.ended ? [] : plan.steps.filter(isWaiting).map((step) => waitingStep(step, plan)),
+    )
+  }
+
+  /** What an agent does with its plan itself: null where its sub-agents do it all. */
+  doing(agent_id: string): string | null {
+    if (this.asks(agent_id)) return 'waits for approval of the plan'
+    const checking = this.#checking.get(agent_id)
+    return checking === undefined ? null : `checks the whole: ${line(checking)}`
+  }
+
+  /** Whether an agent waits for somebody's yes to its plan. */
+  asks(agent_id: string): boolean {
+    return (this.#plans.get(agent_id) ?? []).some((plan) => plan.approval === 'asked' && !plan.ended)
+  }
+
+  /** Whether a question about a plan (null) or one of its steps is open. */
+  isAsked(step: string | null): boolean {
+    return [...this.#plans.values()].flat().some((plan) => {
+      if (plan.ended) return false
+      if (step === null) return plan.approval === 'asked'
+      return plan.steps.some(({ id, approval }) => id === step && approval === 'asked')
+    })
+  }
+
+  /** `3 of 7 steps`, of all plans together; null where there are none. */
+  total(): string | null {
+    const steps = [...this.#plans.keys()].flatMap((agent_id) => this.#steps(agent_id))
+    if (steps.length === 0) return null
+    const over = steps.filter(({ ended }) => ended !== null).length
+    return `${over} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`
+  }
+
+  #steps(agent_id: string): StepState[] {
+    return (this.#plans.get(agent_id) ?? []).flatMap(({ steps }) => steps)
+  }
+}
+
+function isPlanEvent(event: StoredEvent): event is StoredEvent & PlanEvent {
+  return event.type.startsWith('plan.')
+}
+
+/** `review-1` says what it is for; `2` does not, and the plan's own work is what steps are mostly for. */
+export function labelOf({ id, stage }: Pick<StepState, 'id' | 'stage'>): string {
+  if (stage === 'work') return `step ${line(id)}`
+  return id.startsWith(stage) ? line(id) : `${stage} ${line(id)}`
+}
+
+function isWaiting({ attempts, ended }: StepState): boolean {
+  return attempts.length === 0 && ended === null
+}
+
+function waitingStep(step: StepState, plan: PlanState): WaitingStep {
+  const { id, title, agent } = step
+  return { id, label: labelOf(step), title, agent, waits: waitsFor(step, plan) }
+}
+
+function waitsFor({ depends_on, approval }: StepState, { steps }: PlanState): string {
+  if (approval === 'asked') return 'waits for approval'
+  const open = depends_on.filter((id) => steps.some((step) => step.id === id && step.ended === null))
+  return open.length > 0 ? `waits for ${namesInWords(open.map((id) => line(id)))}` : 'waits for its turn'
+}
