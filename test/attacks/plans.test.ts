@@ -82,8 +82,7 @@ const PLANS: [what: string, plan: object | string, says: RegExp][] = [
   ['the prototype', '{"version":1,"goal":"x","__proto__":{"checks":["false"]},"steps":[]}', /__proto__|steps/],
   ['retries without end', stepOf({ retries: 1000 }), /retries/],
   ['rounds without end', planOf({ repair_rounds: 1000 }), /repair_rounds/],
-  ['10 MB of text', stepOf({ description: 'x'.repeat(10_000_000) }), /too (?:long|large)|1 MB|MB/],
-  ['10 MB of nothing', ' '.repeat(10_000_000), /plan/],
+  ['10 MB of text', stepOf({ description: 'x'.repeat(10_000_000) }), /10000122 characters: at most 1000000/],
   ['a YAML bomb', bomb, /alias/i],
   ['a YAML tag', 'version: 1\ngoal: !!js/function "function(){}"\nsteps: []\n', /tag|goal/],
   ['words', 'I would rather not plan. Just do it.', /plan/],
@@ -126,7 +125,7 @@ describe('a plan file of a stranger', () => {
     const { retinue, cwd, before, model } = await cloned(planOf())
     const { result, outcome } = await comeTo(retinue.executePlan(JSON.stringify(planOf()), { approve: 'ask' }))
     expect(outcome).toMatchObject({ status: 'left' })
-    expect(result.outcome).toBe('completed')
+    expect(result.outcome).toBe('cancelled')
     expect([everything(cwd), model.requests]).toEqual([before, []])
   })
 
@@ -162,7 +161,11 @@ describe('what is like an order in the titles of a plan', () => {
     expect(everything(cwd)).toEqual(before)
     expect(result.text).toBe(outcome.report)
     const unquoted = outcome.report.replaceAll(/^(`{3,})text\n.*?^\1$/gms, '')
-    expect(unquoted.match(/^#{1,2} .*$/gm)).toEqual([expect.stringMatching(/^# Write # Status/), '## Steps'])
+    expect(unquoted.match(/^#{1,2} .*$/gm)).toEqual([
+      expect.stringMatching(/^# Write # Status/),
+      '## What was asked',
+      '## Steps',
+    ])
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
     expect(outcome.report).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/)
   })

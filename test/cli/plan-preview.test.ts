@@ -210,7 +210,7 @@ describe('the editor', () => {
   it('is ended when what it is about is over', async () => {
     const stop = new AbortController()
     const command = editor(makeProject({}), 'exec sleep 60')
-    const edited = editText('one', { env: { EDITOR: `exec ${command}` }, signal: stop.signal })
+    const edited = editText('one', { env: { EDITOR: `A=1 ${command}` }, signal: stop.signal })
     setTimeout(() => stop.abort(), 50)
     expect(await edited).toMatchObject({ ok: false, message: expect.stringContaining('ended with SIGTERM') })
   })

@@ -653,9 +653,7 @@ describe('delegate_task', () => {
     fake.stop()
     expect(await report).toMatchObject({
       status: 'cancelled',
-      content: expect.stringContaining(
-        '[ERROR] subtask 0, a1: One\ncancelled: stopped\n',
-      ),
+      content: expect.stringContaining('[ERROR] subtask 0, a1: One\ncancelled: stopped\n'),
     })
     expect(fake.jobs).toHaveLength(1)
   })

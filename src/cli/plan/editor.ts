@@ -38,11 +38,14 @@ export async function editText(
   }
 }
 
-/** Why it did not end well, or null. An editor is a command line, as for git: it may have options of its own. */
+/**
+ * Why it did not end well, or null. An editor is a command line, as for git: it may have options, and variables before
+ * it. No shell stays around it, which signals would end or be kept by.
+ */
 function opened(command: string, file: string, signal: AbortSignal | undefined): Promise<string | null> {
   const restore = ignoreInterrupts()
   return new Promise<string | null>((resolve) => {
-    const child = spawn('sh', ['-c', `${command} "$1"`, 'sh', file], { stdio: 'inherit' })
+    const child = spawn('sh', ['-c', `exec env ${command} "$1"`, 'sh', file], { stdio: 'inherit' })
     const stop = () => child.kill('SIGTERM')
     signal?.addEventListener('abort', stop)
     if (signal?.aborted) stop()
