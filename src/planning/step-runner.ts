@@ -9,7 +9,7 @@ import {
 import { type Delegator, inOrder, inputText, type Job, type Spawn } from '../tools/index.js'
 import { schedule } from './schedule.js'
 
-export type StepsAround = {
+type StepsAround = {
   call_id: string
   delegator: Delegator
   signal: AbortSignal

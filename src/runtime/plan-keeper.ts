@@ -39,7 +39,7 @@ export type PlanSide = {
 }
 
 /** Sub-agents as far as plans have to do with them. */
-export type Followed = {
+type Followed = {
   /** Settles when it has done its work; null: it is closed. */
   worked: (id: string) => Promise<unknown> | null
   closed: (ids: readonly string[]) => Promise<void>

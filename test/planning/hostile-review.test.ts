@@ -38,38 +38,37 @@ describe('a hostile reviewer', () => {
     expect(outcome.report.length).toBeLessThan(200_000)
   })
 
-  it.each([
-    ['theirs/a.txt'],
-    ['../../etc/passwd'],
-    ['/etc/passwd'],
-    ['.git/hooks/pre-commit'],
-    ['.retinue/plans/x.yaml'],
-    ['**'],
-  ])('whose finding is in %s has nobody write there', async (file) => {
-    const { retinue, cwd, before } = await scene({
+  /** A reviewer that names a file, and somebody who mends it and writes there. */
+  const named = async (file: string, path = file) => {
+    const mends = [{ calls: [{ write_file: { path, content: 'x' } }] }, DONE]
+    const there = await scene({
       a1: WRITE,
-      a2: [
-        verdict([finding({ files: [file] })]),
-        verdict([finding({ files: [file] })]),
-        verdict([finding({ files: [file] })]),
-      ],
-      'a*': [
-        {
-          branches: [
-            {
-              when: { contains: 'It is wrong' },
-              steps: [{ calls: [{ write_file: { path: file === '**' ? '.git/hooks/x' : file, content: 'x' } }] }, DONE],
-            },
-            { steps: [GOOD] },
-          ],
-        },
-      ],
+      a2: [verdict([finding({ files: [file] })])],
+      'a*': [{ branches: [{ when: { contains: 'Mend it' }, steps: mends }, { steps: [GOOD] }] }],
     })
-    const { log } = await comeTo(retinue.executePlan(reviewed(), YES))
-    const owned = dataOf(log, 'agent.subagent_created').flatMap(({ contract }) => contract.workspace.owns ?? [])
-    if (file !== '**') expect(owned).not.toContain(file)
-    expect(everything(cwd)).toMatchObject(before)
-    expect(Object.keys(everything(cwd)).sort()).toEqual([...Object.keys(before), 'mine/b.txt'].sort())
+    return { ...there, ...(await comeTo(there.retinue.executePlan(reviewed(), YES))) }
+  }
+
+  it('whose finding is in a file of a step has it mended', async () => {
+    const { cwd, before, outcome } = await named('mine/b.txt')
+    expect(outcome.status).toBe('completed')
+    expect(everything(cwd)).toEqual({ ...before, 'mine/b.txt': 'x' })
+  })
+
+  it.each([
+    ['../../etc/passwd', '../../etc/passwd'],
+    ['.git/hooks/pre-commit', '.git/hooks/pre-commit'],
+    ['.retinue/plans/x.yaml', '.retinue/plans/x.yaml'],
+    ['**', '.git/hooks/x'],
+    ['**', 'theirs/a.txt'],
+    ['theirs/a.txt', 'theirs/a.txt'],
+    ['{mine,theirs}/**', 'theirs/a.txt'],
+    ['mine/../theirs/a.txt', 'theirs/a.txt'],
+    ['mine/{b,../../theirs/a}.txt', 'theirs/a.txt'],
+  ])('whose finding is in %s has nobody write %s, which no step owns', async (file, path) => {
+    const { cwd, before } = await named(file, path)
+    const { 'mine/b.txt': _, ...after } = everything(cwd)
+    expect(after).toEqual(before)
   })
 
   it('that writes itself is refused', async () => {
