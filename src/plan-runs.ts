@@ -3,6 +3,7 @@ import type { GoalOptions, PlanOptions } from './api.js'
 import { type Catalog, listProfiles, resolveProfile } from './control/index.js'
 import {
   type AgentMemory,
+  type Budget,
   CHILD_REQUESTS,
   type Contract,
   type DelegationSettings,
@@ -15,6 +16,7 @@ import {
 import { RetinueError } from './errors.js'
 import type { Host } from './host/index.js'
 import type { Model } from './models/index.js'
+import { copied } from './options.js'
 import {
   executePlan,
   experienceOf,
@@ -66,6 +68,15 @@ export function planOrder(
   return { goal: plan.goal, plan, research: [], context: '', execute: true, approve, by }
 }
 
+/** What the caller gave, as it is now. Who is asked, what is told and what stops it stay the caller's own. */
+export function copiedOptions<O extends PlanOptions>(options: O): () => O {
+  if (!(options instanceof Object)) return () => options
+  const now = { ...options }
+  const { person: _, onDelta: __, signal: ___, ...data } = now
+  const copy = copied('options', data)
+  return () => ({ ...now, ...copy() })
+}
+
 type Parts = {
   cwd: string
   host: Host
@@ -104,11 +115,19 @@ export function planSurroundings({ cwd, store, catalog, delegation }: Omit<Parts
       budgetOf: (step) => {
         const budget = { ...(step.agent === null ? delegation.budget : agent(step.agent)?.budget), ...step.budget }
         const { context_tokens } = budget
-        return context_tokens === undefined ? budget : { total_tokens: CHILD_REQUESTS * context_tokens, ...budget }
+        const usual = context_tokens === undefined ? {} : { total_tokens: CHILD_REQUESTS * context_tokens }
+        return atMost({ ...usual, ...budget }, run.contract.execution.budget)
       },
       run: run.contract.execution.budget,
     })
-  return { agent, agents: listProfiles(catalog), preview }
+  return { agent, agents: listProfiles(catalog), ask_person: delegation.ask_person, preview }
+}
+
+/** A step gets no more of anything than its run has. */
+function atMost(asked: Partial<Budget>, most: Budget): Partial<Budget> {
+  const names = Object.keys(asked) as (keyof Budget)[]
+  const limits = names.map((name) => [name, Math.min(asked[name] ?? Infinity, most[name] ?? Infinity)] as const)
+  return Object.fromEntries(limits.map(([name, limit]) => [name, limit === Infinity ? null : limit]))
 }
 
 /** Where the plan of a run is kept for people, relative to the folder. */
@@ -120,10 +139,11 @@ export function planFile(run_id: string): string {
 export function planCall(run_id: string, parts: Parts): Tool {
   const { cwd, host, redactor } = parts
   const file = join(cwd, planFile(run_id))
-  const { agent, agents, preview } = planSurroundings(parts)
+  const { agent, agents, ask_person, preview } = planSurroundings(parts)
   return executePlan({
     agent,
     agents,
+    ask_person,
     preview,
     save: async (text, fresh) => {
       // A person may have changed it since: then it is not ours any more.

@@ -10,7 +10,7 @@ import type {
 } from './api.js'
 import type { Catalogs } from './catalogs.js'
 import { type Catalog, resolveProfile } from './control/index.js'
-import type { Plan } from './domain/index.js'
+import { type Plan, readOnly } from './domain/index.js'
 import { RetinueError } from './errors.js'
 import {
   fanOutBudget,
@@ -25,11 +25,14 @@ import {
 import { checkOptions, fanOutOptionsSchema, goalOptionsSchema, planOptionsSchema, spawnTasksSchema } from './options.js'
 import { goalOrder, planModel, planOrder, planSurroundings, planTask } from './plan-runs.js'
 import {
+  mostAgents,
+  mostAgentsForGoal,
   type PlanFault,
   type PlanOrder,
   planFaults,
   planFrom,
   readPlan,
+  whyUnwritable,
   withLines,
   workSteps,
 } from './planning/index.js'
@@ -57,9 +60,6 @@ type Common = Omit<RunOptions, 'task' | 'model'>
 
 /** Named where a plan is only looked at: that needs no key. */
 const NO_MODEL = 'none/none'
-
-/** Steps that a plan which is not made yet may have. */
-const STEPS_TO_COME = 25
 
 /** Begins runs whose root agent is a program: those that hand out tasks, and those that make plans and carry them out. */
 export class ProgramRuns {
@@ -153,13 +153,16 @@ export class ProgramRuns {
     )
     const draft = { ...run, task: plan.goal, session_id: run.session_id ?? '' }
     const { contract, place } = await this.parts.driver.draft('', draft, root)
-    const { agent, agents, preview } = this.#around(root.catalog)
+    const { agent, agents, ask_person, preview } = this.#around(root.catalog)
     const faults = await planFaults(plan, {
       agent,
       agents: agents.map(({ name }) => name),
       budget: contract.execution.budget,
+      used_agents: 0,
+      unwritable: whyUnwritable(contract.permissions, { read_only: order.read_only, ask_person }),
       refusal: async (command) => {
-        const verdict = await judgeCommand(contract.permissions, command, place.sandboxed)
+        const authority = order.read_only ? readOnly(contract.permissions) : contract.permissions
+        const verdict = await judgeCommand(authority, command, place.sandboxed)
         return verdict.decision === 'allow' ? null : verdict.reason
       },
     })
@@ -187,7 +190,8 @@ export class ProgramRuns {
       ...{ catalog, as: null, said: order.goal, goal: order.goal },
       ...{ model: planModel(), source: 'request' as const, child_models: [chosen], max_concurrent },
     } as const
-    const budget = fanOutBudget(stepsIn(order.plan), [this.parts.settings.budget, options.budget])
+    const needed = order.plan ? mostAgents(order.plan) : mostAgentsForGoal(order.research.length)
+    const budget = fanOutBudget(needed, [this.parts.settings.budget, options.budget])
     // In plan mode it could hand out nothing: that is for whoever does the steps.
     const contract = { mode: read_only ? 'normal' : mode, budget, delegation: fanOutDepth(delegation) } as const
     return { order, root, run: { ...options, ...contract, task: planTask(order) } }
@@ -227,10 +231,6 @@ export function noProgram(model: string | undefined): void {
   if (model?.startsWith('program/')) {
     throw new RetinueError('input', `${model} is no model: hand out tasks with fanOut, or plans with executePlan`)
   }
-}
-
-function stepsIn(plan: Plan | null): number {
-  return plan?.steps.length ?? STEPS_TO_COME
 }
 
 function inWords(faults: readonly PlanFault[]): string {

@@ -56,7 +56,7 @@ import { createHost, type Host } from './host/index.js'
 import { KeptRuns } from './kept-runs.js'
 import { createModels, type Models, recordScript } from './models/index.js'
 import { checkOptions, copied, retinueOptionsSchema, runOptionsSchema, signalOf, watchingSchema } from './options.js'
-import { outcomeIn } from './plan-runs.js'
+import { copiedOptions, outcomeIn } from './plan-runs.js'
 import { type As, DEFAULT_CONCURRENT, Preparation, type RunParts } from './preparation.js'
 import { noProgram, ProgramRuns } from './program-runs.js'
 import { Reach } from './reach.js'
@@ -332,12 +332,14 @@ class LocalRetinue implements Retinue {
   }
 
   planForGoal(goal: string, options: GoalOptions = {}): PlanRun {
-    return this.#planRun(options, (run_id, started) => this.#programs.planForGoal(run_id, goal, options, started))
+    const as = copiedOptions(options)
+    return this.#planRun(options, (run_id, started) => this.#programs.planForGoal(run_id, goal, as(), started))
   }
 
   executePlan(plan: unknown, options: PlanOptions = {}): PlanRun {
     const given = copied('plan', plan)
-    return this.#planRun(options, (run_id, started) => this.#programs.executePlan(run_id, given(), options, started))
+    const as = copiedOptions(options)
+    return this.#planRun(options, (run_id, started) => this.#programs.executePlan(run_id, given(), as(), started))
   }
 
   #planRun(options: PlanOptions, start: (run_id: string, started: Started) => Promise<RunResult>): PlanRun {
@@ -353,7 +355,9 @@ class LocalRetinue implements Retinue {
   }
 
   checkPlan(plan: unknown, options: PlanOptions = {}): Promise<PlanCheck> {
-    return this.#telling(() => this.#programs.checkPlan(plan, options))
+    const given = copied('plan', plan)
+    const as = copiedOptions(options)
+    return this.#telling(async () => this.#programs.checkPlan(given(), as()))
   }
 
   async planOutcome(run_id: string): Promise<PlanOutcome> {

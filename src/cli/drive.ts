@@ -2,7 +2,6 @@ import {
   keptWorkInWords,
   landingInWords,
   landingLeftOutInWords,
-  type PlanCheck,
   type Retinue,
   RetinueError,
   type Run,
@@ -12,6 +11,7 @@ import {
 import { adjustment } from './event-lines.js'
 import { EXIT, exitOfResult } from './exit.js'
 import { terminalPerson } from './person.js'
+import type { PlanEditing } from './plan/approving.js'
 import { openScriptFile } from './script-file.js'
 import { line, printable } from './style.js'
 import { RunView } from './view.js'
@@ -23,8 +23,8 @@ export type DriveOptions = {
   outputFormat: 'text' | 'json' | 'stream-json'
   /** It was closed before: there is nothing to watch. */
   finished?: boolean
-  /** Whether a plan that the person at the terminal edited could be carried out. Default: plans cannot be edited. */
-  checkPlan?: (text: string) => Promise<PlanCheck>
+  /** For plans that the person at the terminal edits, of the run with this id. Default: they cannot be edited. */
+  editing?: (run_id: () => string) => PlanEditing
   /** What there is to say at the end, where it is not just the answer. */
   ending?: (result: RunResult) => Promise<Ending>
 }
@@ -69,8 +69,10 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
     past: options.finished === true,
   })
   const asks = canAsk(options)
-  const run = start({
-    ...(asks ? { person: terminalPerson(view, options.checkPlan ? { checkPlan: options.checkPlan } : {}) } : {}),
+  // Whoever is asked about a plan is asked when the run has begun.
+  const editing = options.editing?.(() => run.run_id)
+  const run: Run = start({
+    ...(asks ? { person: terminalPerson(view, editing ? { editing } : {}) } : {}),
     ...(streams ? { onDelta: (delta) => view.delta(delta) } : {}),
   })
   const signals = onSignals(run, view)
@@ -90,18 +92,13 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
       if (!quiet) view.ending(result, word)
       else {
         if (result.outcome !== 'completed' && word === undefined) stderr.write(`retinue: ${failure(result)}\n`)
-        // Whoever reads the answer alone would look for the files in vain.
-        const { landing, run_id } = result
-        const kept = landing?.state === 'kept' ? landingInWords(landing, run_id) : []
-        const left_out = landing ? landingLeftOutInWords(landing, run_id) : null
-        const below = keptWorkInWords(result, run_id)
-        const adjusted = result.adjustments.map(adjustment)
-        for (const text of [...adjusted, ...kept, ...below, ...(left_out === null ? [] : [left_out])])
+        for (const text of [...result.adjustments.map(adjustment), ...notInTheFolder(result)])
           stderr.write(`retinue: ${line(text)}\n`)
       }
       for (const text of notes) stderr.write(`${text}\n`)
     } else {
       stdout.write(`${JSON.stringify({ type: 'result', ...result, ...also })}\n`)
+      for (const text of notInTheFolder(result)) stderr.write(`retinue: ${line(text)}\n`)
     }
     return code
   } catch (error) {
@@ -114,6 +111,14 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
     view.close()
     signals.off()
   }
+}
+
+/** Whoever reads the answer alone would look for these files in vain. */
+function notInTheFolder(result: RunResult): string[] {
+  const { landing, run_id } = result
+  const kept = landing?.state === 'kept' ? landingInWords(landing, run_id) : []
+  const left_out = landing ? landingLeftOutInWords(landing, run_id) : null
+  return [...kept, ...keptWorkInWords(result, run_id), ...(left_out === null ? [] : [left_out])]
 }
 
 /** Somebody asked this process to let go of the run, which is no failure of it. */

@@ -20,11 +20,19 @@ export function withContract(command: Command): Command {
     command
       .option('--agent <name>', 'the profile or handle that the agent has, instead of the pinned one')
       .option('--no-agent', 'no profile, whatever is pinned'),
+    { depth: 'how deep the tree of agents may be; 1: sub-agents have none of their own', none: 'no sub-agents' },
   )
 }
 
-/** The same without who it is: the steps of a plan have agents of their own. */
-export function withLimits(command: Command): Command {
+/** The same without who it is: the steps of a plan have agents of their own, whatever is said about delegation. */
+export function withPlanLimits(command: Command): Command {
+  return withLimits(command, {
+    depth: 'how deep the tree of agents may be; 0 or 1: the sub-agents of the steps have none of their own',
+    none: 'the sub-agents of the steps have none of their own',
+  })
+}
+
+function withLimits(command: Command, delegation: { depth: string; none: string }): Command {
   return command
     .option('-m, --model <provider/model>', 'the model to use, or the name of a pool')
     .addOption(new Option('--mode <mode>', 'what may happen without asking').choices([...MODES]))
@@ -34,12 +42,8 @@ export function withLimits(command: Command): Command {
     .option('--max-budget-usd <amount>', 'model costs, in US dollars, before it must report', dollars)
     .option('--timeout <seconds>', 'time before it is stopped', seconds)
     .option('--max-agents <n>', 'sub-agents of the whole run', within(0, Number.MAX_SAFE_INTEGER))
-    .option(
-      '--max-depth <n>',
-      'how deep the tree of agents may be; 1: sub-agents have none of their own',
-      within(0, DELEGATION_BOUNDS.max_depth[1]),
-    )
-    .option('--no-delegation', 'no sub-agents')
+    .option('--max-depth <n>', delegation.depth, within(0, DELEGATION_BOUNDS.max_depth[1]))
+    .option('--no-delegation', delegation.none)
     .addOption(
       new Option('--commit', 'commit what sub-agents wrote, instead of leaving it uncommitted').conflicts('land'),
     )

@@ -1,5 +1,5 @@
-import type { Person, PersonAnswer, PlanCheck, Question, Rule } from '../index.js'
-import { approve } from './plan/approving.js'
+import type { Person, PersonAnswer, Question, Rule } from '../index.js'
+import { approve, type PlanEditing } from './plan/approving.js'
 import { choose } from './question/choose.js'
 import type { Desk } from './question/prompt.js'
 import { write } from './question/write.js'
@@ -19,8 +19,8 @@ type PersonOptions = Partial<Pick<Desk, 'output' | 'leave'>> & {
   turn?: Turn
   /** Who asks, where there is more than one run. */
   who?: () => string
-  /** Whether a plan that the person edited could be carried out. Default: plans cannot be edited here. */
-  checkPlan?: (text: string) => Promise<PlanCheck>
+  /** Default: plans cannot be edited here. */
+  editing?: PlanEditing
 }
 
 /** The person at this terminal. Esc means no, and so does Enter where nothing was chosen. */
@@ -34,13 +34,13 @@ export function terminalPerson(view: Asking, options: PersonOptions = {}): Perso
     answer: (question, signal) => inTurn({}, signal, (say) => answer(question, signal, say)),
     approve: (proposal, signal) =>
       inTurn({ approval: proposal.step }, signal, (say) => {
-        const { checkPlan: check } = options
+        const { editing } = options
         return approve(proposal, {
           desk,
           say,
           signal,
           paint: paintFor(output, process.env),
-          ...(check ? { check } : {}),
+          ...(editing ? { editing } : {}),
         })
       }),
   }

@@ -1,3 +1,5 @@
+export { costInWords as cost, timeInWords as duration } from '../index.js'
+
 /** Colours where they are wanted: on a terminal, unless NO_COLOR; anywhere, with FORCE_COLOR. */
 export type Paint = { dim: Colour; bold: Colour; red: Colour; green: Colour; yellow: Colour; cyan: Colour }
 type Colour = (text: string) => string
@@ -48,23 +50,10 @@ export function count(value: number): string {
   return value.toLocaleString('en-US')
 }
 
-export function duration(ms: number): string {
-  if (ms < 1000) return `${ms} ms`
-  const s = ms / 1000
-  return s < 60 ? `${s.toFixed(1)} s` : `${Math.floor(s / 60)} min ${Math.round(s % 60)} s`
-}
-
 export function age(then: number, now: number): string {
   const minutes = Math.floor((now - then) / 60_000)
   if (minutes < 1) return 'just now'
   if (minutes < 60) return `${minutes} min ago`
   const hours = Math.floor(minutes / 60)
   return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} days ago`
-}
-
-/** Money of a model. What nobody knows is said to be unknown, never zero. */
-export function cost(usd: number | null): string {
-  if (usd === null) return 'cost unknown'
-  if (usd > 0 && usd < 0.0001) return 'less than $0.0001'
-  return `$${usd === 0 || usd >= 1 ? usd.toFixed(2) : usd.toPrecision(2)}`
 }

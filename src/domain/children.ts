@@ -29,6 +29,8 @@ export type Child = {
   /** A merge of its work into its parent's tree that is under way. */
   merging: Pick<EventData<'agent.merge_started'>, 'before' | 'after' | 'kind'> | null
   merged: Pick<EventData<'agent.worktree_merged'>, 'before' | 'after' | 'kind' | 'files'> | null
+  /** Whether what was set aside for it has been given back before it was closed. */
+  settled: boolean
   closed: Pick<EventData<'agent.subagent_closed'>, 'final_status' | 'close_reason' | 'result'> | null
   reused_from: { run_id: string; agent_id: string } | null
   /** Whether the parent's model has been told the result. */
@@ -52,6 +54,7 @@ type ChildEvent = Extract<
       | 'agent.merge_started'
       | 'agent.merge_taken_back'
       | 'agent.worktree_merged'
+      | 'agent.subagent_settled'
       | 'agent.subagent_closed'
   }
 >
@@ -101,6 +104,8 @@ export function withChildren<M extends Family>(memory: M, event: ChildEvent): M 
       const merged = { before, after, kind, files }
       return { ...memory, children: changed(memory, event, (child) => ({ ...child, merging: null, merged })) }
     }
+    case 'agent.subagent_settled':
+      return settled(memory, event)
     case 'agent.subagent_closed':
       return closed(memory, event)
   }
@@ -133,7 +138,7 @@ function created({ sub_agent_id, ...data }: EventData<'agent.subagent_created'>)
   const { step_idx, call_id, index, contract, task, cache_key, repairs = null } = data
   return {
     ...{ id: sub_agent_id, step_idx, call_id, index, title: contract.step.title, contract, task, cache_key, repairs },
-    ...{ failed: null, base: null, taken: null, gates: [], merging: null, merged: null },
+    ...{ failed: null, base: null, taken: null, gates: [], merging: null, merged: null, settled: false },
     // What it comes to is part of the result of the one that it repairs.
     ...{ closed: null, reused_from: null, delivered: repairs !== null },
   }
@@ -151,6 +156,7 @@ function reused({ sub_agent_id, ...data }: EventData<'agent.subagent_reused'>): 
       gates: [],
       merging: null,
       merged: null,
+      settled: true,
       reused_from: from,
       delivered: false,
     },
@@ -175,11 +181,22 @@ function reserved(ledger: Ledger, event: Extract<ChildEvent, { type: 'agent.suba
   return set.ledger
 }
 
+/** It has done its work and waits to be joined: it spends nothing any more. */
+function settled<M extends Family>(memory: M, event: Extract<ChildEvent, { type: 'agent.subagent_settled' }>): M {
+  let share: Reservation | null = null
+  const children = changed(memory, event, (child) => {
+    if (child.settled) throw corrupt(event, 'child_settled_twice', child.id)
+    share = child.contract && shareOf(child.contract)
+    return { ...child, settled: true }
+  })
+  return { ...memory, children, ledger: share ? settle(memory.ledger, share, event.data.used) : memory.ledger }
+}
+
 function closed<M extends Family>(memory: M, event: Extract<ChildEvent, { type: 'agent.subagent_closed' }>): M {
   const { final_status, close_reason, result, used } = event.data
   let share: Reservation | null = null
   const children = changed(memory, event, (child) => {
-    share = child.contract && shareOf(child.contract)
+    share = child.settled ? null : child.contract && shareOf(child.contract)
     return { ...child, closed: { final_status, close_reason, result } }
   })
   const ledger = share ? settle(memory.ledger, share, used) : memory.ledger

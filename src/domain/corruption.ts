@@ -13,6 +13,7 @@ export const CORRUPTIONS = [
   'child_repeated',
   'child_unknown',
   'child_closed_twice',
+  'child_settled_twice',
   'budget_overdrawn',
   'tree_repeated',
   'plan_unknown',

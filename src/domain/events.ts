@@ -60,6 +60,9 @@ const gate = {
   after_merge: z.literal(true).optional(),
 }
 
+/** Of what was set aside for a sub-agent. */
+const spentSchema = z.strictObject({ total_tokens: z.int(), cost_usd: z.number().nullable(), sub_agents: z.int() })
+
 /** From which commit of the parent's tree to which. */
 const merge = { before: z.string(), after: z.string(), kind: mergeKindSchema }
 
@@ -444,6 +447,11 @@ export const DEFINITIONS = [
       `check of ${d.sub_agent_id}${d.after_merge ? ' after the merge' : ''} ${d.passed ? 'passed' : 'failed'}: ${oneLine(d.what)}`,
   ),
   define(
+    'agent.subagent_settled',
+    z.strictObject({ ...subAgent, used: spentSchema }),
+    (d) => `${d.sub_agent_id} has done its work and waits to be joined: what it did not use is given back`,
+  ),
+  define(
     'agent.subagent_closed',
     z.strictObject({
       ...subAgent,
@@ -452,7 +460,7 @@ export const DEFINITIONS = [
       /** As it stands after the gates. */
       result: resultSchema,
       /** What it really spent of what was set aside for it, all below it included. */
-      used: z.strictObject({ total_tokens: z.int(), cost_usd: z.number().nullable(), sub_agents: z.int() }),
+      used: spentSchema,
     }),
     (d) => `${d.sub_agent_id} closed, ${endedAs(d.final_status, d.result.outcome)}: ${oneLine(d.close_reason)}`,
   ),

@@ -84,7 +84,15 @@ export const PLAN_DEFINITIONS = [
     }),
     (d) => `step ${d.step} ${d.status}${d.reason === null ? '' : `: ${oneLine(d.reason)}`}`,
   ),
-  define('plan.check_started', z.strictObject(check), (d) => `checks the whole: ${oneLine(d.what)}`),
+  define(
+    'plan.check_started',
+    z.strictObject({
+      ...check,
+      /** What it looks at, and what its tree is put back to. null: there is no tree that is the agent's own. */
+      commit: z.string().nullable(),
+    }),
+    (d) => `checks the whole: ${oneLine(d.what)}`,
+  ),
   define(
     'plan.checked',
     z.strictObject({

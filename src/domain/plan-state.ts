@@ -35,6 +35,8 @@ export type PlanState = {
   approval: 'asked' | 'approved' | 'declined' | null
   reviews: EventData<'plan.reviewed'>[]
   checks: EventData<'plan.checked'>[]
+  /** The commit that a check looks at which has not found anything yet: its tree may have in it what that left. */
+  checking: string | null
   ended: Pick<EventData<'plan.ended'>, 'status' | 'reason'> | null
   /** Times of its first and its last event. */
   began_at: number
@@ -88,9 +90,9 @@ function applied(state: PlanState, event: PlanEvent): PlanState {
       return withStep(state, event, (step) => ({ ...step, ended: { status, sub_agent_id, reason } }))
     }
     case 'plan.check_started':
-      return state
+      return { ...state, checking: event.data.commit }
     case 'plan.checked':
-      return { ...state, checks: [...state.checks, event.data] }
+      return { ...state, checks: [...state.checks, event.data], checking: null }
     case 'plan.reviewed':
       return { ...state, reviews: [...state.reviews, event.data] }
     case 'plan.ended':
@@ -103,7 +105,7 @@ function applied(state: PlanState, event: PlanEvent): PlanState {
 function newPlan(call_id: string, at: number): PlanState {
   return {
     ...{ call_id, plan: null, by: null, revision: 0, adopted: [], steps: [], approval: null },
-    ...{ reviews: [], checks: [], ended: null, began_at: at, at },
+    ...{ reviews: [], checks: [], checking: null, ended: null, began_at: at, at },
   }
 }
 
@@ -140,6 +142,14 @@ function withApproval(
 ): PlanState {
   if (event.data.step !== null) return withStep(state, event, (step) => ({ ...step, approval: answer }))
   return { ...state, approval: answer }
+}
+
+/** Whether a person is being asked about it, or about one of its steps, and nothing goes on meanwhile. */
+export function isAsked({ ended, approval, steps }: PlanState): boolean {
+  if (ended) return false
+  const open = steps.filter((step) => step.ended === null)
+  const at_work = open.some(({ attempts }) => attempts.length > 0)
+  return !at_work && (approval === 'asked' || open.some((step) => step.approval === 'asked'))
 }
 
 /** The step that a sub-agent does, and the plan that it is of; null for one of no plan. */

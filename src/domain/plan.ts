@@ -101,6 +101,8 @@ export const stepSpecSchema = planStepSchema.extend({
   scope: z.string().optional(),
   /** More that its sub-agent is told. */
   context: z.string().optional(),
+  /** Of the findings of the review before it, which ones it is to mend. */
+  mends: z.array(z.int().min(0)).optional(),
 })
 export type StepSpec = z.infer<typeof stepSpecSchema>
 

@@ -15,7 +15,7 @@ import {
   textOf,
   type Usage,
 } from './messages.js'
-import { type PlanState, withPlan } from './plan-state.js'
+import { isAsked, type PlanState, withPlan } from './plan-state.js'
 import type { Landing } from './receipt.js'
 import type { AgentResult } from './result.js'
 import type { Rule } from './rules.js'
@@ -247,6 +247,7 @@ function apply(memory: AgentMemory, event: Later): AgentMemory {
     case 'agent.merge_started':
     case 'agent.merge_taken_back':
     case 'agent.worktree_merged':
+    case 'agent.subagent_settled':
     case 'agent.subagent_closed':
       return withChildren(memory, event)
     case 'plan.steps_added':
@@ -460,7 +461,8 @@ function again(memory: AgentMemory, number: number): AgentMemory {
 
 /** Time between events counts, except while the process was gone or a person was being waited for. */
 function activeTime(before: AgentMemory, event: AgentEvent): number {
-  if (event.type === 'agent.resumed' || before.questions > 0 || before.awaits_tree) return 0
+  const waits = before.questions > 0 || before.awaits_tree || before.plans.some(isAsked)
+  if (event.type === 'agent.resumed' || waits) return 0
   const asks = before.calls.some(({ intent, result }) => intent?.effect === 'ask_person' && !result)
   return asks ? 0 : Math.max(0, event.at - before.at)
 }

@@ -1,8 +1,21 @@
-import { type Budget, countText, type LimitName, NO_LIMIT, type Plan, type PlanStep, usdText } from '../domain/index.js'
+import {
+  type Budget,
+  countText,
+  type LimitName,
+  NO_LIMIT,
+  namesInWords,
+  type Plan,
+  type PlanStep,
+  usdText,
+} from '../domain/index.js'
+import { plural } from '../tools/index.js'
+import { leastAgents } from './agents-needed.js'
 import type { PlanFault } from './faults.js'
+import { wantsReview } from './reviewing.js'
 
-/** Where the budgets of steps do not fit into that of the run. */
-export function budgetMisfits({ steps }: Plan, budget: Budget): PlanFault[] {
+/** Where the budgets of steps do not fit into that of the run. `used_agents`: sub-agents that it had so far. */
+export function budgetMisfits(plan: Plan, budget: Budget, used_agents: number): PlanFault[] {
+  const { steps } = plan
   const alone = steps.flatMap((step, i) => tooLarge(step, i, budget))
   // A step that asks for more than there is says so by itself; what the others come to is another matter.
   const isTold = (i: number, name: LimitName) => alone.some(({ path }) => path === pathOf(i, name))
@@ -10,7 +23,7 @@ export function budgetMisfits({ steps }: Plan, budget: Budget): PlanFault[] {
   return [
     ...alone,
     ...(['total_tokens', 'cost_usd'] as const).flatMap((name) => tooMuchTogether(others(name), name, budget)),
-    ...tooManyAgents(steps, others('sub_agents'), budget),
+    ...tooManyAgents(plan, others('sub_agents'), budget.sub_agents, used_agents),
     ...tooLong(steps, new Set(others('wall_ms')), budget),
   ]
 }
@@ -37,14 +50,20 @@ function tooMuchTogether(steps: readonly PlanStep[], name: 'total_tokens' | 'cos
   return [{ path: 'steps', message }]
 }
 
-/** Each step is a sub-agent, and may have others. */
-function tooManyAgents(steps: readonly PlanStep[], counted: readonly PlanStep[], budget: Budget): PlanFault[] {
+/** Each step is a sub-agent, and may have others; so is whoever looks at the result. */
+function tooManyAgents(plan: Plan, counted: readonly PlanStep[], most: number, used: number): PlanFault[] {
   const below = counted.reduce((all, step) => all + (step.budget.sub_agents ?? 0), 0)
-  if (steps.length + below <= budget.sub_agents) return []
-  const what =
-    below === 0 ? `${steps.length} steps` : `${steps.length} steps and the ${below} sub-agents that they may have`
-  const all = below === 0 ? '' : `, ${steps.length + below} together,`
-  const message = `${what}${all} are more than the run has sub-agents, ${budget.sub_agents}: make fewer steps, or give the run more`
+  const least = leastAgents(plan, below)
+  if (used + least <= most) return []
+  const parts = [
+    plural(plan.steps.length, 'step'),
+    ...(wantsReview(plan) ? ['a review'] : []),
+    ...(below > 0 ? [`the ${plural(below, 'sub-agent')} that they may have`] : []),
+  ]
+  const all = parts.length > 1 ? `, ${countText(least)} together,` : ''
+  const are = least === 1 ? 'is' : 'are'
+  const there = `${countText(most)}${used > 0 ? `, of which ${countText(used)} ${used === 1 ? 'is' : 'are'} used` : ''}`
+  const message = `${namesInWords(parts)}${all} ${are} more than the run has sub-agents, ${there}: make fewer steps, or give the run more`
   return [{ path: 'steps', message }]
 }
 
@@ -83,7 +102,7 @@ function amount(limit: number | null): number {
 
 function text(name: LimitName, limit: number | null): string {
   if (limit === null) return NO_LIMIT
-  if (name === 'total_tokens' || name === 'context_tokens') return `${countText(limit)} tokens`
+  if (name === 'total_tokens' || name === 'context_tokens') return plural(limit, 'token')
   if (name === 'cost_usd') return `${limit} USD`
   if (name === 'wall_ms') return `${limit} ms`
   return countText(limit)

@@ -3,6 +3,9 @@ import { type Budget, type Check, mayOverlap, type Plan, type PlanStep } from '.
 import { createSchemaCompiler } from '../tools/index.js'
 import { budgetMisfits } from './fault-budgets.js'
 
+export { mostAgents, mostAgentsForGoal } from './agents-needed.js'
+export { whyUnwritable } from './unwritable.js'
+
 /** What is wrong with a plan, and where: `steps[2].depends_on`. `line`: of the file it came from, from 1. */
 export type PlanFault = { path: string; message: string; line?: number }
 
@@ -22,6 +25,10 @@ export type PlanSurroundings = {
   agents: readonly string[]
   /** What the run may spend. */
   budget: Budget
+  /** Sub-agents that it had so far: researchers, planners and what was done before. */
+  used_agents: number
+  /** Why sub-agents cannot write here, in words, or null. */
+  unwritable: string | null
   /** Why the command of a check would not be run without asking, or null. */
   refusal: (command: string) => Promise<string | null>
 }
@@ -32,20 +39,33 @@ export async function planFaults(plan: Plan, around: PlanSurroundings): Promise<
   const steps = await Promise.all(
     plan.steps.map(async (step, i) => [
       ...agentFaults(step, `steps[${i}]`, around),
+      ...writeFaults(step, `steps[${i}]`, around),
       ...(await checkFaults(step.checks, `steps[${i}].checks`, around)),
     ]),
   )
-  return [...roleFaults(plan, around), ...whole, ...steps.flat(), ...budgetMisfits(plan, around.budget)]
+  return [
+    ...roleFaults(plan, around),
+    ...whole,
+    ...steps.flat(),
+    ...budgetMisfits(plan, around.budget, around.used_agents),
+  ]
 }
 
 /** Whoever looks at the result and mends it has to be there before anything is done. */
-function roleFaults({ completion_criteria, repair_rounds }: Plan, { agent }: PlanSurroundings): PlanFault[] {
-  if (completion_criteria.length === 0) return []
-  const roles = repair_rounds > 0 ? ['reviewer', 'executor'] : ['reviewer']
-  const missing = roles.filter((role) => agent(role) === null)
-  if (missing.length === 0) return []
-  const message = `need the ${missing.length === 1 ? 'role' : 'roles'} ${missing.join(' and ')}, which the settings take away (delegation.roles): give them back, or say it as checks`
-  return [{ path: 'completion_criteria', message }]
+function roleFaults(plan: Plan, { agent }: PlanSurroundings): PlanFault[] {
+  const { completion_criteria, checks, repair_rounds, on_failure, replans } = plan
+  const mends = repair_rounds > 0 && (completion_criteria.length > 0 || checks.length > 0)
+  const needs: { role: string; path: string; wanted: boolean }[] = [
+    { role: 'reviewer', path: 'completion_criteria', wanted: completion_criteria.length > 0 },
+    { role: 'executor', path: 'repair_rounds', wanted: mends },
+    { role: 'planner', path: 'on_failure', wanted: on_failure === 'replan' && replans > 0 },
+  ]
+  return needs
+    .filter(({ role, wanted }) => wanted && agent(role) === null)
+    .map(({ role, path }) => {
+      const message = `needs the role ${role}, which the settings take away (delegation.roles): give it back, or do without`
+      return { path, message }
+    })
 }
 
 function agentFaults({ agent, owns = [] }: PlanStep, path: string, around: PlanSurroundings): PlanFault[] {
@@ -68,6 +88,14 @@ function agentFaults({ agent, owns = [] }: PlanStep, path: string, around: PlanS
     const message = `${agent} writes in ${write_paths.join(', ')} alone, and nothing of "${glob}" is there: give the step to another agent, or change owns`
     return [{ path: `${path}.owns[${i}]`, message }]
   })
+}
+
+/** A step that says what it writes would be paid for and leave nothing behind. */
+function writeFaults({ agent, owns = [] }: PlanStep, path: string, around: PlanSurroundings): PlanFault[] {
+  if (around.unwritable === null || owns.length === 0) return []
+  // One whose agent writes nothing anywhere is told so.
+  if (agent !== null && around.agent(agent)?.write_paths?.length === 0) return []
+  return [{ path: `${path}.owns`, message: `nothing can be written here: ${around.unwritable}` }]
 }
 
 async function checkFaults(checks: readonly Check[], path: string, around: PlanSurroundings): Promise<PlanFault[]> {

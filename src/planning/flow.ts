@@ -10,13 +10,13 @@ import {
   type StepState,
 } from '../domain/index.js'
 import type { Delegator } from '../tools/index.js'
-import { type AgentFacts, type PlanFault, planFaults } from './faults.js'
+import { type AgentFacts, type PlanFault, planFaults, whyUnwritable } from './faults.js'
 import { type Agents, MOST_TRIES, planningStep, replanningStep, researchSteps } from './making.js'
 import { planFrom, readPlan, writePlan } from './plan-file.js'
 import type { PlanPreview } from './preview.js'
 import { failedChecks, repairSteps, reviewStep, verdictIn, wantsReview } from './reviewing.js'
 import { StepRunner } from './step-runner.js'
-import { revisedSteps, type StepsIn, workSteps } from './steps.js'
+import { restOf, revisedSteps, type StepsIn, workSteps } from './steps.js'
 
 /** What a plan run is to do, as it stands in its log. */
 export const planOrderSchema = z.strictObject({
@@ -43,6 +43,8 @@ export type PlanOrder = z.infer<typeof planOrderSchema>
 export type PlanPlace = {
   agent: (name: string) => (AgentFacts & { names_model: boolean }) | null
   agents: Agents
+  /** Whether sub-agents may ask whom their parent may. */
+  ask_person: boolean
   preview: (plan: Plan, steps: readonly StepSpec[], run: { limit: number; contract: Contract }) => Promise<PlanPreview>
   /** Keeps the plan where a person finds it. `fresh`: it takes the place of what is there. Says why it cannot. */
   save: (text: string, fresh: boolean) => Promise<string | null>
@@ -125,20 +127,26 @@ export class PlanFlow {
   }
 
   async #wanted(goal: string) {
-    const commands = (await this.#plans.refusal('node --test')) === null
-    return { goal, context: this.order.context, agents: this.place.agents, commands }
+    const commands = (await this.#plans.refusal('node --test', this.order)) === null
+    return { goal, context: this.order.context, agents: this.place.agents, commands, unwritable: this.#unwritable }
   }
 
   /** Asks the planner, again with the faults of what it answered, at most so often. */
-  async #ask(step: (attempt: number, faults: readonly PlanFault[]) => StepSpec): Promise<Plan> {
+  async #ask(
+    step: (attempt: number, faults: readonly PlanFault[]) => StepSpec,
+    taken: (plan: Plan) => Plan | { fault: string } = (plan) => plan,
+  ): Promise<Plan> {
     let faults: readonly PlanFault[] = []
     for (let attempt = 1; attempt <= MOST_TRIES; attempt++) {
       const spec = step(attempt, faults)
       const tried = await this.#one(spec)
       if (tried.ended?.status !== 'completed') this.#end('failed', `the planner failed: ${tried.ended?.reason}`)
+      this.#unlessCut(tried, 'the planner did not get to the end of its plan')
       const read = readPlan(this.#textOf(tried.ended.sub_agent_id))
-      faults = read.ok ? await this.#faults(read.plan) : read.faults
-      if (read.ok && faults.length === 0) return read.plan
+      const plan = read.ok ? taken(read.plan) : null
+      if (plan && 'fault' in plan) faults = [{ path: 'steps', message: plan.fault }]
+      else faults = plan ? await this.#faults(plan) : read.ok ? [] : read.faults
+      if (plan && !('fault' in plan) && faults.length === 0) return plan
     }
     return this.#end('failed', `no plan without faults after ${MOST_TRIES} tries: ${inWords(faults)}`)
   }
@@ -161,9 +169,14 @@ export class PlanFlow {
     if (this.#known.revision > 0 && reason === null) return
     if (this.order.approve === 'ask') await this.#approve()
     const { plan, revision } = this.#known as PlanState & { plan: Plan }
-    const steps = revision === 0 ? workSteps(plan, this.#writes) : revisedSteps(plan, this.#known, this.#writes)
+    const steps = this.#stepsOf(plan)
     const by = this.#known.by ?? 'person'
     this.#plans.note('plan.adopted', { call_id: this.#call_id, revision: revision + 1, plan, by, reason, steps })
+  }
+
+  #stepsOf(plan: Plan): StepSpec[] {
+    if (this.#known.revision === 0) return workSteps(plan, this.#writes)
+    return revisedSteps(plan, this.#known, this.#writes)
   }
 
   /** Asks until the person says yes to a plan without faults, or leaves it. */
@@ -174,7 +187,7 @@ export class PlanFlow {
       this.#plans.note('plan.approval_asked', { call_id: this.#call_id, step: null })
       await this.#plans.commit()
       const { limit, memory } = this.#plans
-      const preview = await this.place.preview(plan, workSteps(plan, this.#writes), {
+      const preview = await this.place.preview(plan, this.#stepsOf(plan), {
         limit,
         contract: memory.contract,
       })
@@ -182,7 +195,8 @@ export class PlanFlow {
       this.#unlessStopped()
       if (answer?.answer !== 'approve') {
         if (answer) this.#answered('declined', answer.by, answer.note)
-        this.#end('left', answer ? 'it was not approved' : 'nobody was there to approve it')
+        const note = answer?.note ? `: ${answer.note}` : ''
+        this.#end('left', answer ? `it was not approved${note}` : 'nobody was there to approve it')
       }
       const { by, note } = answer
       faults = answer.plan === undefined ? [] : await this.#edited(answer.plan)
@@ -218,9 +232,10 @@ export class PlanFlow {
 
   async #replan(plan: Plan, why: string): Promise<void> {
     const wanted = await this.#wanted(plan.goal)
-    const rest = await this.#ask((attempt, faults) => replanningStep(wanted, this.#known, { attempt, faults }))
-    // What proves that the goal is reached is not the planner's to change.
-    const changed = { ...plan, assumptions: rest.assumptions, steps: rest.steps }
+    const changed = await this.#ask(
+      (attempt, faults) => replanningStep(wanted, this.#known, { attempt, faults }),
+      (given) => restOf(plan, given, this.#known),
+    )
     if (!isDeepEqual(this.#known.plan, changed)) await this.#propose(changed, 'planner', why)
     await this.#adopt(why)
   }
@@ -243,17 +258,37 @@ export class PlanFlow {
   async #prove(): Promise<void> {
     const { plan } = this.#known as PlanState & { plan: Plan }
     for (let round = 0; ; round++) {
-      await this.#plans.check(this.#call_id, round, plan.checks)
+      await this.#plans.check(this.#call_id, round, plan.checks, this.order)
       this.#unlessStopped()
       const failed = failedChecks(this.#known, round)
       const findings = [...failed, ...(wantsReview(plan) ? await this.#review(plan, round) : [])]
-      if (findings.length === 0) this.#end('completed', null)
+      if (findings.length === 0) this.#complete(plan)
       if (round >= plan.repair_rounds) this.#decide(plan, failed.length > 0, findings)
       const known = this.#known.steps.some(({ id }) => id.startsWith(`repair-${round + 1}.`))
       if (!known) this.#add(repairSteps(findings, this.#known, round))
       // Whether it helped is for the next round to say.
       await this.#run('continue')
     }
+  }
+
+  /** One whose budget ended has not done all of it: something else has to prove that it is enough. */
+  #complete(plan: Plan): never {
+    const cut = this.#known.steps.find((step) => this.#isCurrent(step) && this.#isCut(step))
+    const proven = plan.checks.length > 0 || wantsReview(plan)
+    if (cut && !proven)
+      this.#end('failed', `step ${cut.id} did not get to its end, and nothing proves that it is enough`)
+    return this.#end('completed', null)
+  }
+
+  /** Whether its budget ended before it was done. */
+  #isCut({ ended }: Pick<StepState, 'ended'>): boolean {
+    const job = this.call.delegator.jobs().find(({ id }) => id === ended?.sub_agent_id)
+    return job?.closed?.result.outcome === 'budget_exceeded'
+  }
+
+  #unlessCut(step: Pick<StepState, 'ended'>, what: string): void {
+    const job = this.call.delegator.jobs().find(({ id }) => id === step.ended?.sub_agent_id)
+    if (this.#isCut(step)) this.#end('failed', `${what}: ${job?.closed?.result.reason}`)
   }
 
   /** Nothing more is mended: checks decide, and where there are none, what the reviewer says. */
@@ -266,6 +301,7 @@ export class PlanFlow {
   async #review(plan: Plan, round: number) {
     const { id, ended } = await this.#one(reviewStep(plan, this.#known, round))
     const verdict = verdictIn(this.#textOf(ended?.sub_agent_id))
+    this.#unlessCut({ ended }, 'the review was not finished')
     if (ended?.status !== 'completed' || !verdict) {
       return this.#end('failed', `the review failed: ${ended?.reason ?? 'its answer is no verdict'}`)
     }
@@ -292,16 +328,30 @@ export class PlanFlow {
   }
 
   #unlessStopped(): void {
-    if (this.call.signal.aborted) this.#end('failed', 'the run was stopped')
+    const { no_tree } = this.#plans.memory
+    if (no_tree !== null) this.#end('failed', no_tree)
+    if (!this.call.signal.aborted) return
+    const { cancel } = this.#plans.memory
+    this.#end('failed', cancel ? `cancelled by ${cancel.by}: ${cancel.reason}` : 'the run was stopped')
+  }
+
+  /** One that is only made may be carried out where more is possible. */
+  get #unwritable(): string | null {
+    const { execute, read_only } = this.order
+    const { permissions } = this.#plans.memory.contract
+    return execute ? whyUnwritable(permissions, { read_only, ask_person: this.place.ask_person }) : null
   }
 
   #faults(plan: Plan): Promise<PlanFault[]> {
     const { agent, agents } = this.place
+    const { contract, ledger } = this.#plans.memory
     return planFaults(plan, {
       agent,
       agents: agents.map(({ name }) => name),
-      budget: this.#plans.memory.contract.execution.budget,
-      refusal: (command) => this.#plans.refusal(command),
+      budget: contract.execution.budget,
+      used_agents: ledger.spent.sub_agents,
+      unwritable: this.#unwritable,
+      refusal: (command) => this.#plans.refusal(command, this.order),
     })
   }
 

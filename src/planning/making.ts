@@ -38,6 +38,8 @@ type Wanted = {
   agents: Agents
   /** Whether commands are run at all without asking: checks that are not would only be sent back. */
   commands: boolean
+  /** Why nobody can write, or null: steps that own files would only be sent back. */
+  unwritable?: string | null
 }
 
 /** Which of its tries it is, and what was wrong with the plan before. */
@@ -45,7 +47,7 @@ type Try = { attempt: number; faults: readonly PlanFault[] }
 
 /** The planner's step: the first, or one that is told what was wrong with the plan before. */
 export function planningStep(
-  { goal, context, agents, commands }: Wanted,
+  { goal, context, ...around }: Wanted,
   state: PlanState | null,
   { attempt, faults }: Try,
 ): StepSpec {
@@ -56,13 +58,13 @@ export function planningStep(
     description: `Make a plan for this goal:\n\n${goal}`,
     agent: 'planner',
     inputs: [...found.map(({ id }) => id), ...before('plan', attempt)],
-    context: [context, guide(agents, commands), mending(faults)].filter((part) => part !== '').join('\n\n'),
+    context: [context, guide(around), mending(faults)].filter((part) => part !== '').join('\n\n'),
   })
 }
 
 /** The planner is asked for another rest, because a step failed. */
 export function replanningStep(
-  { goal, context, agents, commands }: Wanted,
+  { goal, context, ...around }: Wanted,
   { steps, revision }: PlanState,
   { attempt, faults }: Try,
 ): StepSpec {
@@ -85,7 +87,7 @@ export function replanningStep(
     description: `A plan for this goal could not be carried out to its end:\n\n${goal}\n\nPlan what is left to do, in another way. Only the steps that are still to be done.`,
     agent: 'planner',
     inputs: [...done.slice(-5).map(({ id }) => id), ...before(name, attempt)],
-    context: [context, about.filter((part) => part !== '').join('\n'), guide(agents, commands), mending(faults)]
+    context: [context, about.filter((part) => part !== '').join('\n'), guide(around), mending(faults)]
       .filter((part) => part !== '')
       .join('\n\n'),
   })
@@ -99,12 +101,14 @@ function line(title: string, steps: readonly StepState[]): string {
   return steps.length === 0 ? '' : `${title}: ${steps.map((step) => step.title).join('; ')}`
 }
 
-function guide(agents: Agents, commands: boolean): string {
+function guide({ agents, commands, unwritable = null }: Omit<Wanted, 'goal' | 'context'>): string {
   return [
     'Who can do a step (its `agent`):',
     ...agents.map(({ name, description }) => `- ${name}: ${description}`),
     'Each step is done by a sub-agent that knows nothing but its description, its criteria and the results of its `inputs`.',
-    'A step that writes says in `owns` which files, as globs; steps that own none of the same files are done side by side, so keep them apart.',
+    unwritable === null
+      ? 'A step that writes says in `owns` which files, as globs; steps that own none of the same files are done side by side, so keep them apart.'
+      : 'Nothing can be written here: plan steps that only read and report, and leave `owns` out.',
     'Work is put together in the order of the steps.',
     commands
       ? "Let `checks` be commands that prove something here, such as the project's tests."

@@ -88,7 +88,7 @@ function parallelOf(
     ...(of('limit').length > 0 ? [`${by} ${limit} at once`] : []),
     ...(dependent.length > 0 ? [`what others do comes first for ${namesInWords(dependent)}`] : []),
     ...named,
-    ...(more > 0 ? [`and ${more} more wait for steps that may write the same`] : []),
+    ...(more > 0 ? [`and ${more} more ${more === 1 ? 'waits' : 'wait'} for steps that may write the same`] : []),
     ...of('order').map(({ id, step, why }) => `${id} waits for ${step}: ${why}`),
     ...(silent.length > 1
       ? [

@@ -1,5 +1,5 @@
+import { costInWords } from '../domain/index.js'
 import { plural } from '../tools/index.js'
-import { costInWords } from './figures.js'
 import { code, firstLine, inline } from './markdown.js'
 import type { StepOutcome } from './outcome.js'
 

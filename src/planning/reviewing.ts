@@ -1,3 +1,4 @@
+import { isDeepStrictEqual as isDeepEqual } from 'node:util'
 import { z } from 'zod'
 import {
   findingSchema,
@@ -68,9 +69,11 @@ export function repairSteps(findings: readonly ReviewFinding[], state: PlanState
   const rest = findings.slice(MOST_REPAIRS - 1)
   if (rest.length > 0) groups.push(rest)
   const all = ownedBy(state)
+  const review = state.reviews.find((one) => one.round === round)
+  const numberOf = (finding: ReviewFinding) => review?.findings.findIndex((one) => isDeepEqual(one, finding)) ?? -1
   return groups.map((group, i) => {
     // A reviewer cannot send somebody where the plan had nobody write.
-    const files = group.map((finding) => finding.files.filter((file) => matchesAny(all, file)))
+    const files = group.map((finding) => finding.files.filter((file) => isPlainPath(file) && matchesAny(all, file)))
     return stepSpec('repair', {
       id: `repair-${round + 1}.${i + 1}`,
       title: `Mend: ${group.map(({ title }) => title).join('; ')}`.slice(0, 200),
@@ -80,9 +83,16 @@ export function repairSteps(findings: readonly ReviewFinding[], state: PlanState
       ].join('\n\n'),
       agent: 'executor',
       owns: files.every((some) => some.length > 0) ? [...new Set(files.flat())] : all,
-      inputs: state.reviews.filter((review) => review.round === round).map(({ step }) => step),
+      inputs: review ? [review.step] : [],
+      // A check that failed is no finding of the review.
+      mends: group.map(numberOf).filter((number) => number >= 0),
     })
   })
+}
+
+/** Whether it stands for the same as a path, which it is matched as, and as a glob, which it is used as. */
+function isPlainPath(file: string): boolean {
+  return !/[*?{}[\]!\\]/.test(file) && file.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
 }
 
 /** What the steps of the plan could write between them. */

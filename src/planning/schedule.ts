@@ -39,10 +39,10 @@ export function schedule(unordered: readonly StepState[], around: Around): Sched
   return { start: urgent.slice(0, Math.max(0, limit - at_work)), skip }
 }
 
-/** A failure that nobody has answered: what failed before the planner was asked, it knows about. */
+/** A failure of the plan's own work that nobody has answered: what failed before the planner was asked, it knows about. */
 function failureIn(steps: readonly StepState[]): StepState | undefined {
   const asked = Math.max(0, ...steps.map(({ stage, position }) => (stage === 'plan' ? position : 0)))
-  return steps.find(({ ended, position }) => ended?.status === 'failed' && position >= asked)
+  return steps.find(({ ended, position, stage }) => stage === 'work' && ended?.status === 'failed' && position >= asked)
 }
 
 /** Why a step can never begin. */
@@ -74,17 +74,6 @@ function blockedBy(open: readonly StepState[], claims: ReadonlyMap<string, Claim
     taken.add(claim)
   }
   return blocked
-}
-
-/** Steps that come before one, are not over, and may write the same. One that does not say what it owns blocks nobody. */
-export function blockersOf(step: StepState, steps: readonly StepState[]): StepState[] {
-  const before = steps.filter(({ position, ended }) => position < step.position && ended === null)
-  const claims = claimsOf([...before, step])
-  const rivals = claims.get(step.id)?.rivals
-  return before.filter(({ id }) => {
-    const claim = claims.get(id)
-    return claim !== undefined && rivals?.has(claim)
-  })
 }
 
 /**

@@ -33,8 +33,10 @@ const REASON_CHARS = 2000
 export class StepRunner {
   /** The sub-agent that is being created. One at a time: when one is refused, the next may have nothing to wait for. */
   #creating: Promise<void> | null = null
-  /** Steps about which a person is being asked. */
-  readonly #asking = new Map<string, Promise<void>>()
+  /** Steps about which a person is being asked, and what takes the question back. */
+  readonly #asking = new Map<string, { answered: Promise<void>; moot: AbortController }>()
+  /** What went wrong beside the loop: the store cannot be written, this process has let go. */
+  #failure: { error: unknown } | null = null
   readonly #spawn: Spawn
 
   constructor(private readonly around: StepsAround) {
@@ -45,6 +47,7 @@ export class StepRunner {
   async run(on_failure: OnFailure): Promise<void> {
     const { signal } = this.around
     while (!signal.aborted) {
+      if (this.#failure) throw this.#failure.error
       for (const step of this.#running()) this.#take(step)
       const limit = this.#limit
       const at_work = this.#running().filter((step) => this.#isAtWork(step)).length
@@ -57,9 +60,8 @@ export class StepRunner {
       const again = this.#running().filter((step) => this.#jobOf(step)?.closed)
       const [next] = [...again, ...unasked]
       if (next && at_work < limit && !this.#creating) this.#begin(next)
-      const running = this.#running()
-      if (running.length === 0 && this.#asking.size === 0 && !this.#creating) return
-      await this.#somethingHappens(running)
+      if (this.#running().length === 0 && this.#asking.size === 0 && !this.#creating) return
+      await this.#somethingHappens()
     }
     await this.#stop()
   }
@@ -79,7 +81,7 @@ export class StepRunner {
 
   #isAtWork(step: StepState): boolean {
     const job = this.#jobOf(step)
-    return job === null || job.at_work
+    return job === null || !(job.closed || job.waits)
   }
 
   #stepOf(index: number): StepState {
@@ -105,8 +107,11 @@ export class StepRunner {
       return
     }
     if (!job.closed) return
-    const again = job.closed.result.outcome !== 'cancelled' && step.attempts.length <= step.retries
-    if (isDone(job.closed)) this.#end(step, 'completed', job.id, null)
+    const { outcome } = job.closed.result
+    const again = outcome !== 'cancelled' && step.attempts.length <= step.retries
+    // One whose budget ended did not get to its end; where nobody tries again, what there is of it stands.
+    const done = isDone(job.closed) && !(outcome === 'budget_exceeded' && again)
+    if (done) this.#end(step, 'completed', job.id, null)
     else if (!again) this.#end(step, 'failed', job.id, whyFailed(job.closed))
   }
 
@@ -116,20 +121,25 @@ export class StepRunner {
 
   #ask(step: StepState): void {
     if (this.#asking.has(step.id)) return
-    this.#asking.set(
-      step.id,
-      this.#askFor(step).finally(() => this.#asking.delete(step.id)),
-    )
+    const moot = new AbortController()
+    const answered = this.#askFor(step, moot.signal)
+      .catch((error) => this.#fail(error))
+      .finally(() => this.#asking.delete(step.id))
+    this.#asking.set(step.id, { answered, moot })
   }
 
-  async #askFor({ id }: StepState): Promise<void> {
+  #fail(error: unknown): void {
+    this.#failure ??= { error }
+  }
+
+  async #askFor({ id }: StepState, moot: AbortSignal): Promise<void> {
     const { call_id, delegator, signal } = this.around
     const { plans } = delegator
     plans.note('plan.approval_asked', { call_id, step: id })
     await plans.commit()
     const { plan } = this.#state
-    const given = plan && (await plans.approve({ plan, step: id, preview: null, faults: [] }))
-    if (signal.aborted) return
+    const given = plan && (await plans.approve({ plan, step: id, preview: null, faults: [] }, moot))
+    if (signal.aborted || moot.aborted) return
     const { by = 'person', note = null } = given ?? {}
     const answer = given?.answer === 'approve' ? 'approved' : 'declined'
     const who = given ? by : 'nobody'
@@ -152,11 +162,13 @@ export class StepRunner {
     const { signal } = this.around
     const made = this.#spawn(index).then((spawned) => {
       this.#creating = null
-      if (!spawned.ok && !signal.aborted) this.#end(step, 'failed', null, spawned.message)
+      if (!spawned.ok && !signal.aborted) this.#end(step, 'failed', null, forPeople(spawned.message))
     })
     this.#creating = made
-    // Whatever ends the process is met by the loop itself.
-    made.catch(() => {})
+    made.catch((error) => {
+      this.#creating = null
+      this.#fail(error)
+    })
   }
 
   #request(step: StepState): DelegationRequest {
@@ -192,7 +204,8 @@ export class StepRunner {
     const job = this.#jobs().find((one) => one.index === index)
     if (!job?.closed) return ''
     const why = whyFailed(job.closed).slice(0, REASON_CHARS)
-    return `Another sub-agent tried this before you and failed: ${why}\nNothing of its work is there.`
+    const left = isDone(job.closed) ? 'What it did is there. See what is left to do.' : 'Nothing of its work is there.'
+    return `Another sub-agent tried this before you and did not get to the end: ${why}\n${left}`
   }
 
   #end(
@@ -202,15 +215,13 @@ export class StepRunner {
     reason: string | null,
   ) {
     const { call_id, delegator } = this.around
+    this.#asking.get(step.id)?.moot.abort()
     delegator.plans.note('plan.step_ended', { call_id, step: step.id, status, sub_agent_id, reason })
   }
 
-  async #somethingHappens(running: readonly StepState[]): Promise<void> {
-    const { delegator } = this.around
-    const jobs = running.flatMap((step) => this.#jobOf(step) ?? [])
-    const open = jobs.filter(({ closed }) => !closed)
-    const asked = [...this.#asking.values(), ...(this.#creating ? [this.#creating] : [])]
-    await Promise.race([delegator.plans.next(open.map(({ id }) => id)), ...asked.map((one) => one.catch(() => {}))])
+  async #somethingHappens(): Promise<void> {
+    const asked = [...this.#asking.values()].map(({ answered }) => answered)
+    await this.around.delegator.plans.next(this.#creating ? [...asked, this.#creating] : asked)
   }
 
   /** Everything was stopped: what was at work is closed by whoever stopped it. */
@@ -226,6 +237,11 @@ export class StepRunner {
       else this.#end(step, 'failed', job.id, whyFailed(job.closed))
     }
   }
+}
+
+/** A refusal says to a model what it can do instead; nobody here can. */
+function forPeople(message: string): string {
+  return message.replace(/[;,.]? (?:do the rest yourself|leave it out|wait for running|ask for more)\b.*$/is, '')
 }
 
 function whyFailed({ result, close_reason }: NonNullable<Job['closed']>): string {

@@ -48,21 +48,39 @@ function claim({ agent, owns }: PlanStep, around: StepsIn): string[] {
 const MOST_RESULTS = 8
 
 /**
- * The same for a plan that takes the place of what was not begun: under names that nothing had before, and with what was
- * found out so far given to those that depend on nothing else.
+ * What a planner wants done instead of the rest, as a plan: under names that nothing had before, without what is done
+ * already, and with everything kept that is not the planner's to change. What proves that the goal is reached is not,
+ * and whoever was to be asked about a step that was not done yet is asked about all that comes in its place.
  */
-export function revisedSteps(plan: Plan, { steps, revision }: PlanState, around: StepsIn): StepSpec[] {
-  const taken = new Set(steps.map(({ id }) => id))
-  const fresh = new Map(plan.steps.map(({ id }) => [id, freshId(`${revision + 1}.${id}`, taken)]))
-  const rename = (ids: readonly string[]) => ids.flatMap((id) => fresh.get(id) ?? [])
+export function restOf(plan: Plan, given: Plan, { steps, revision }: PlanState): Plan | { fault: string } {
+  const ids = steps.map(({ id }) => id)
+  const done = new Set(steps.filter(({ ended }) => ended?.status === 'completed').map(({ id }) => id))
+  const rest = given.steps.filter(({ id }) => !done.has(id))
+  if (rest.length === 0) return { fault: 'all of these steps are done already: plan what is left to do' }
+  const taken = new Set(ids)
+  const fresh = new Map(rest.map(({ id }) => [id, freshId(`${revision + 1}.${id}`, taken)]))
+  const rename = (names: readonly string[]) => names.flatMap((id) => fresh.get(id) ?? [])
+  const asks = steps.some(({ needs_approval, approval, ended }) => {
+    return needs_approval && approval !== 'approved' && ended?.status !== 'completed'
+  })
+  return {
+    ...plan,
+    assumptions: given.assumptions,
+    steps: rest.map((step) => ({
+      ...step,
+      id: fresh.get(step.id) as string,
+      depends_on: rename(step.depends_on),
+      inputs: rename(step.inputs),
+      needs_approval: step.needs_approval || asks,
+    })),
+  }
+}
+
+/** Its steps, of which those that depend on nothing are given what was found out so far. */
+export function revisedSteps(plan: Plan, { steps }: PlanState, around: StepsIn): StepSpec[] {
   const done = steps.filter(({ stage, ended }) => stage === 'work' && ended?.status === 'completed')
   const results = done.slice(-MOST_RESULTS).map(({ id }) => id)
-  return workSteps(plan, around).map((step) => ({
-    ...step,
-    id: fresh.get(step.id) as string,
-    depends_on: rename(step.depends_on),
-    inputs: step.depends_on.length === 0 ? results : rename(step.inputs),
-  }))
+  return workSteps(plan, around).map((step) => (step.depends_on.length === 0 ? { ...step, inputs: results } : step))
 }
 
 function freshId(wanted: string, taken: Set<string>): string {

@@ -1,5 +1,5 @@
 import type { AgentMemory, PlanState } from '../domain/index.js'
-import { defineTool, delegationPlan, delegatorOf, type Tool } from '../tools/index.js'
+import { defineTool, delegationPlan, delegatorOf, plural, type Tool } from '../tools/index.js'
 import { PlanFlow, type PlanPlace, planOrderSchema } from './flow.js'
 
 /** What a plan came to, in so many characters. */
@@ -15,7 +15,7 @@ export function executePlan(place: PlanPlace & { report: Report }): Tool {
     parameters: planOrderSchema,
     plan: async ({ goal, plan }, context) =>
       delegationPlan(context, {
-        summary: plan ? `a plan of ${plan.steps.length} steps: ${goal}` : `a plan for: ${goal}`,
+        summary: plan ? `a plan of ${plural(plan.steps.length, 'step')}: ${goal}` : `a plan for: ${goal}`,
       }),
     async execute(order, context) {
       const delegator = delegatorOf(context)

@@ -72,6 +72,20 @@ export class AgentFiles {
     return done
   }
 
+  /**
+   * Puts its tree back to a commit, whatever was left in it. One that cannot be put back is none to go on with: what is in
+   * it would pass for the agent's own work. To be called alone.
+   */
+  async putBack(commit: string): Promise<boolean> {
+    this.#at = null
+    const done = await this.bringTo(commit)
+    if (done.ok) return true
+    this.fail(`its worktree cannot be put back to ${commit}: ${done.message}`)
+    // What was committed is still on its branch.
+    this.#tree = null
+    return false
+  }
+
   /** Whether it has to have a tree before it changes anything. One that had a tree never writes anywhere else. */
   get mustHaveTree(): boolean {
     const { contract, tree } = this.side.recorder.memory

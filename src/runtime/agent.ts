@@ -39,6 +39,7 @@ import { land } from './landing.js'
 import type { Above, Launcher } from './launcher.js'
 import { type Asking, askModel, priceToRead } from './model-call.js'
 import { OwnCommands } from './own-commands.js'
+import { endPlans } from './plan-ending.js'
 import { AbandonedError, type Recorder } from './recorder.js'
 import type { Material } from './request.js'
 import { type Delta, showProgress } from './shown.js'
@@ -94,6 +95,9 @@ export class AgentLoop {
   #timer: NodeJS.Timeout | undefined
   #abandoned: string | null = null
   #slot: Slot = NO_SLOT
+  /** Waits that take none of its time, and since when there are any. */
+  #pauses = 0
+  #paused_at = 0
   /** Waits without a slot that are under way. */
   #resting = 0
   readonly #files: AgentFiles
@@ -132,8 +136,11 @@ export class AgentLoop {
         signal: () => this.#stop.signal,
         rest: (wait) => this.#rest(wait),
         runWhole: (...check) => commands.runWhole(...check),
-        refusal: (command) => commands.refusal(command),
-        approve: (proposal) => this.#pause(() => askApproval(place.person, proposal, this.#stop.signal)),
+        refusal: (...command) => commands.refusal(...command),
+        approve: (proposal, moot) => {
+          const signal = moot ? AbortSignal.any([this.#stop.signal, moot]) : this.#stop.signal
+          return this.#pause(() => askApproval(place.person, proposal, signal))
+        },
         limit: place.max_concurrent,
         carryOut: place.carryOut,
         leave: (why) => this.abandon(why),
@@ -312,6 +319,7 @@ export class AgentLoop {
 
   async #finish(action: Extract<Action, { kind: 'finish' }>): Promise<AgentResult> {
     const { outcome, cause, reason, text } = action
+    endPlans(this.recorder, reason ?? outcome)
     const { ledger, usage, files_read, files_changed, at } = this.memory
     const landing = this.memory.landing && 'done' in this.memory.landing ? this.memory.landing.done : null
     const kept_work = keptBelow(this.memory.children)
@@ -461,6 +469,7 @@ export class AgentLoop {
   }
 
   #armDeadline(): void {
+    clearTimeout(this.#timer)
     // setTimeout fires at once for delays beyond 2^31 ms.
     const ms = Math.min(this.#deadline - this.place.clock.now(), 2 ** 31 - 1)
     this.#timer = setTimeout(() => this.#abort('deadline'), Math.max(0, ms))
@@ -469,11 +478,18 @@ export class AgentLoop {
   /** The time a person takes to answer is not the agent's. */
   async #pause<T>(wait: () => Promise<T>): Promise<T> {
     clearTimeout(this.#timer)
-    const asked = this.place.clock.now()
-    const answer = await wait()
-    this.#deadline += this.place.clock.now() - asked
-    this.#armDeadline()
-    return answer
+    // Several may be asked at once: what passes while any of them is counts once.
+    if (this.#pauses === 0) this.#paused_at = this.place.clock.now()
+    this.#pauses += 1
+    try {
+      return await wait()
+    } finally {
+      this.#pauses -= 1
+      if (this.#pauses === 0) {
+        this.#deadline += this.place.clock.now() - this.#paused_at
+        this.#armDeadline()
+      }
+    }
   }
 
   #abort(why: Stop): void {

@@ -19,6 +19,9 @@ import { type Conflict, repairRequest } from './repair.js'
 import { inTurn } from './turns.js'
 import { unlessAborted } from './unless-aborted.js'
 
+/** So long nothing happens before a run that is paused is let go of. */
+const IDLE_MS = 50
+
 /** For whoever waits until this process lets go. */
 const NEVER = new Promise<never>(() => {})
 
@@ -35,8 +38,8 @@ type OpenChild = {
   run: ChildRun | null
   closed: Promise<void>
   follow: (closing: Promise<void>) => void
-  /** Whether it has done its work, and waits to be joined. */
-  worked: boolean
+  /** Whether it waits for others: until it may write, or until its work may be joined. */
+  waits: boolean
 }
 
 /**
@@ -61,14 +64,7 @@ export class Delegation implements Delegator {
       stopper: () => this.#stopped,
       repair: (child, conflict) => this.#repair(child, conflict),
     })
-    this.plans = new Plans(side, {
-      worked: (id) => {
-        const open = this.#open.get(id)
-        if (!open) return null
-        return open.worked ? open.closed : (open.run?.ended ?? null)
-      },
-      closed: (ids) => this.#allClosed(ids),
-    })
+    this.plans = new Plans(side, (ids) => this.#allClosed(ids))
   }
 
   get profiles() {
@@ -160,6 +156,7 @@ export class Delegation implements Delegator {
   /** Takes up what an earlier process left open. Where nothing was, nothing happens. */
   async recover(): Promise<void> {
     const open = this.#memory.children.filter(isOpen)
+    await this.plans.putBack()
     for (const child of open) await this.#joining.takeBack(child)
     for (const { id } of open) this.#open.set(id, openChild())
     for (const { id } of open) this.#launch(this.#child(id), false)
@@ -181,8 +178,10 @@ export class Delegation implements Delegator {
     const behind = union(after, repairs === null ? this.plans.ahead(child, owns) : [])
     if (behind.length > 0) {
       onWait(behind)
-      await unlessAborted(this.#allClosed(after), signal)
-      if (repairs === null) await this.plans.turnToWrite(child, owns, signal)
+      await this.#waiting(id, async () => {
+        await unlessAborted(this.#allClosed(after), signal)
+        if (repairs === null) await this.plans.turnToWrite(child, owns, signal)
+      })
     }
     const { recorder, files } = this.side
     const stopped = { ok: false, code: 'failed', message: 'it was stopped while it waited to write' } as const
@@ -252,10 +251,17 @@ export class Delegation implements Delegator {
   }
 
   #leaveWhenIdle(): void {
-    if (this.#paused === null || [...this.#open.values()].some(({ worked }) => !worked)) return
+    if (this.#paused === null || !this.#isIdle) return
     const why = this.#paused
-    // What is just being joined is brought to its end.
-    void this.#inTurn(async () => this.side.leave(why))
+    // One that has just closed may let another go on that waited for it.
+    setTimeout(() => {
+      if (this.#isIdle) this.side.leave(why)
+    }, IDLE_MS)
+  }
+
+  /** Whether everybody waits for something that will not happen as long as it is paused. */
+  get #isIdle(): boolean {
+    return [...this.#open.values()].every(({ waits }) => waits)
   }
 
   /** A new attempt may delegate again. */
@@ -282,11 +288,6 @@ export class Delegation implements Delegator {
     })
     open.run = run
     open.follow(run.ended.then((end) => this.#join(child.id, end, run)))
-    const worked = () => {
-      open.worked = true
-      this.#leaveWhenIdle()
-    }
-    run.ended.then(worked, worked)
     if (this.#stopped) run.cancel(this.#stopped.by, this.#stopped.reason)
   }
 
@@ -294,13 +295,38 @@ export class Delegation implements Delegator {
   async #join(id: string, end: ChildEnd, { stopped }: ChildRun): Promise<void> {
     const work = await this.#joining.take(this.#child(id), end.result)
     const merges = this.#child(id).base !== null && endState(end.result.outcome) === 'waiting_for_merge'
-    if (merges) {
-      await unlessAborted(this.#allClosed(this.#before(id).map((other) => other.id)), stopped)
-      if (this.#child(id).repairs === null) await this.plans.turnToJoin(this.#child(id), stopped)
-    }
+    if (merges) await this.#turn(id, end, stopped)
     const close = () => this.#close(id, end, work)
     // The one that it repairs is being joined just now, and waits for it.
     return this.#child(id).repairs === null ? this.#inTurn(close) : close()
+  }
+
+  /** What it does not need any more is given back first: whoever it waits for may need it. */
+  async #turn(id: string, end: ChildEnd, stopped: AbortSignal): Promise<void> {
+    const child = this.#child(id)
+    const before = this.#before(id).map((other) => other.id)
+    const ofPlan = child.repairs === null && this.plans.hasStepsBefore(child)
+    if (ofPlan && !child.settled) {
+      const { step_idx } = child
+      this.side.recorder.record('agent.subagent_settled', { sub_agent_id: id, step_idx, used: usedBy(end.used) })
+      this.side.recorder.commitSoon()
+    }
+    if (before.length === 0 && !ofPlan) return
+    await this.#waiting(id, async () => {
+      await unlessAborted(this.#allClosed(before), stopped)
+      if (ofPlan) await this.plans.turnToJoin(child, stopped)
+    })
+  }
+
+  /** Whoever counts who is at work hears that one only waits. */
+  async #waiting(id: string, wait: () => Promise<void>): Promise<void> {
+    const open = this.#open.get(id)
+    if (open) open.waits = true
+    this.plans.changed()
+    this.#leaveWhenIdle()
+    await wait().finally(() => {
+      if (open) open.waits = false
+    })
   }
 
   /** The one place where a sub-agent is closed. */
@@ -325,12 +351,13 @@ export class Delegation implements Delegator {
     this.#open.delete(id)
     recorder.commitSoon()
     this.plans.changed()
+    this.#leaveWhenIdle()
   }
 
   #job({ id, call_id, index, title, delivered, contract, closed, reused_from }: Child): Job {
-    const at_work = this.#open.get(id)?.worked === false
+    const waits = this.#open.get(id)?.waits ?? false
     const adjustments = contract?.adjustments ?? []
-    return { id, call_id, index, title, at_work, delivered, adjustments, closed, reused_from }
+    return { id, call_id, index, title, waits, delivered, adjustments, closed, reused_from }
   }
 
   #child(id: string): Child {
@@ -347,7 +374,7 @@ function openChild(): OpenChild {
   })
   // A sub-agent that this process lets go of stays open; whoever waits for it is stopped by its own signal.
   closed.catch(() => {})
-  return { run: null, closed, follow, worked: false }
+  return { run: null, closed, follow, waits: false }
 }
 
 function ownedBy({ contract }: Child): readonly string[] {

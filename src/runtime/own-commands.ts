@@ -1,6 +1,6 @@
-import type { AgentMemory, Child, Contract, Redactor } from '../domain/index.js'
+import { type AgentMemory, type Child, type Contract, type Redactor, readOnly } from '../domain/index.js'
 import type { CommandResult, Fence, Processes } from '../host/index.js'
-import { boundOutput, judgeCommand, type ToolLimits } from '../tools/index.js'
+import { type Bounds, boundOutput, judgeCommand, type ToolLimits } from '../tools/index.js'
 import type { AgentTree, Files } from '../workspaces/index.js'
 import { fenceOf } from './fence.js'
 import type { RunGate } from './gates.js'
@@ -43,17 +43,19 @@ export class OwnCommands {
   }
 
   /** The same for a check of the whole, in what this agent works in; in a tree of its own everything can be written. */
-  async runWhole(files: Files, command: string): ReturnType<RunGate> {
+  async runWhole(files: Files, command: string, bounds: Bounds): ReturnType<RunGate> {
     const { sandboxed, signal } = this.side
     const { contract, tree } = this.#memory
-    const refused = await this.refusal(command)
+    const refused = await this.refusal(command, bounds)
     if (refused !== null) return { refused }
     return this.#run(files, command, sandboxed ? fenceIn(files, contract, tree !== null) : null, signal())
   }
 
   /** Why a command would not be run without asking, or null. */
-  async refusal(command: string): Promise<string | null> {
-    const verdict = await judgeCommand(this.#memory.contract.permissions, command, this.side.sandboxed)
+  async refusal(command: string, { read_only }: Bounds = { read_only: false }): Promise<string | null> {
+    const { permissions } = this.#memory.contract
+    const authority = read_only ? readOnly(permissions) : permissions
+    const verdict = await judgeCommand(authority, command, this.side.sandboxed)
     return verdict.decision === 'allow' ? null : verdict.reason
   }
 

@@ -13,7 +13,7 @@ import {
   stepOf,
   stepsBefore,
 } from '../domain/index.js'
-import type { Approval, CarryOut, PlanKeeper, Proposal } from '../tools/index.js'
+import type { Approval, Bounds, CarryOut, PlanKeeper, Proposal } from '../tools/index.js'
 import type { Files } from '../workspaces/index.js'
 import type { AgentFiles } from './agent-files.js'
 import { checkGate, gateOf, type RunGate } from './gates.js'
@@ -30,19 +30,12 @@ export type PlanSide = {
   /** Waits without holding a slot. */
   rest: <T>(wait: () => Promise<T>) => Promise<T>
   /** How a command is run that looks at the whole, and whether it would be. */
-  runWhole: (files: Files, command: string) => ReturnType<RunGate>
-  refusal: (command: string) => Promise<string | null>
-  approve: (proposal: Proposal) => Promise<Approval | null>
+  runWhole: (files: Files, command: string, bounds: Bounds) => ReturnType<RunGate>
+  refusal: (command: string, bounds: Bounds) => Promise<string | null>
+  approve: (proposal: Proposal, moot?: AbortSignal) => Promise<Approval | null>
   /** Agents at work at once, where the contract does not say. */
   limit: number
   carryOut: CarryOut
-}
-
-/** Sub-agents as far as plans have to do with them. */
-type Followed = {
-  /** Settles when it has done its work; null: it is closed. */
-  worked: (id: string) => Promise<unknown> | null
-  closed: (ids: readonly string[]) => Promise<void>
 }
 
 /** The plans of one agent: how far they have come, and whose turn it is to write and to be integrated. */
@@ -51,7 +44,7 @@ export class Plans implements PlanKeeper {
 
   constructor(
     private readonly side: PlanSide,
-    private readonly followed: Followed,
+    private readonly allClosed: (ids: readonly string[]) => Promise<void>,
   ) {}
 
   get memory(): AgentMemory {
@@ -87,62 +80,81 @@ export class Plans implements PlanKeeper {
     tell()
   }
 
-  next(ids: readonly string[]): Promise<void> {
-    const all = ids.flatMap((id) => this.followed.worked(id) ?? [])
-    const { happened } = this.#changed
-    const one = Promise.race([happened, ...all.map((worked) => worked.then(ignore, ignore))])
+  next(also: readonly Promise<unknown>[]): Promise<void> {
+    const one = Promise.race([this.#changed.happened, ...also.map((settled) => settled.then(ignore, ignore))])
     return this.side.rest(() => unlessAborted(one, this.side.signal())).then(ignore)
   }
 
   closed(ids: readonly string[]): Promise<void> {
-    return this.side.rest(() => this.followed.closed(ids))
+    return this.side.rest(() => this.allClosed(ids))
   }
 
-  refusal(command: string): Promise<string | null> {
-    return this.side.refusal(command)
+  refusal(command: string, bounds: Bounds): Promise<string | null> {
+    return this.side.refusal(command, bounds)
   }
 
-  approve(proposal: Proposal): Promise<Approval | null> {
-    return this.side.approve(proposal)
+  approve(proposal: Proposal, moot?: AbortSignal): Promise<Approval | null> {
+    return this.side.approve(proposal, moot)
   }
 
-  /** Checks only look, so one that a dead process had begun is made again. What they leave behind is put back. */
-  async check(call_id: string, round: number, checks: readonly Check[]): Promise<void> {
+  /**
+   * Checks only look, so one that a dead process had begun is made again. What each leaves behind is put back, so that
+   * the next one sees what will land, and nothing of it lands.
+   */
+  async check(call_id: string, round: number, checks: readonly Check[], bounds: Bounds): Promise<void> {
     const known = (number: number) =>
       this.state(call_id)?.checks.some((one) => one.round === round && one.check === number)
     const open = [...checks.entries()].filter(([number]) => !known(number))
     if (open.length === 0) return
     await this.side.files.alone(async () => {
       const shares = this.memory.children.some(({ contract }) => contract?.workspace.isolation === 'shared')
+      // Whoever has let go of the run touches nothing any more.
+      await this.side.recorder.commit()
       const taken = shares ? null : await this.side.files.committed()
       for (const [number, check] of open) {
-        const fault = taken?.ok === false ? taken.message : null
-        await this.#check({ call_id, round, number, check }, fault)
-        if (this.side.signal().aborted) break
+        const goes_on = await this.#check({ call_id, round, number, check }, taken, bounds)
+        if (!goes_on || this.side.signal().aborted) break
       }
-      if (taken?.ok) await this.side.files.bringTo(taken.commit)
+    })
+  }
+
+  /** What a check of a dead process left is gone, before anything else happens in the tree. */
+  async putBack(): Promise<void> {
+    const { files, recorder } = this.side
+    const commit = this.memory.plans.find(({ checking }) => checking !== null)?.checking ?? null
+    // Where its tree is gone, or what is in it is landing, there is nothing to put back.
+    if (commit === null || files.tree === null) return
+    await files.alone(async () => {
+      await recorder.commit()
+      await files.putBack(commit)
     })
   }
 
   async #check(
     { call_id, round, number, check }: { call_id: string; round: number; number: number; check: Check },
-    fault: string | null,
-  ): Promise<void> {
+    taken: Awaited<ReturnType<AgentFiles['committed']>> | null,
+    bounds: Bounds,
+  ): Promise<boolean> {
     const { recorder, files, redactor, now, runWhole } = this.side
     const { gate, kind, what } = gateOf(check, number)
     const named = { call_id, round, check: gate, kind, what }
-    this.note('plan.check_started', named)
+    const commit = taken?.ok ? taken.commit : null
+    this.note('plan.check_started', { ...named, commit })
     await recorder.commit()
     const started = now()
     const changed = this.memory.files_changed
     const output = { text: '', changed, workspace: files.now.workspace }
-    const run = (command: string) => runWhole(files.now, command)
-    const found = fault === null ? await checkGate(check, output, run, redactor) : noPlace(fault)
+    const run = (command: string) => runWhole(files.now, command, bounds)
+    const found = taken?.ok === false ? noPlace(taken.message) : await checkGate(check, output, run, redactor)
+    // Before it is known what it found: a restart puts back what a check left that is not over.
+    await recorder.commit()
+    if (commit !== null && !(await files.putBack(commit))) return false
     // Nobody knows what it would have found.
-    if (found === 'stopped') return
+    if (found === 'stopped') return false
     const { passed, detail, whole } = found
     const kept = whole === null ? null : recorder.keep(whole)
     this.note('plan.checked', { ...named, passed, detail, output: kept, duration_ms: now() - started })
+    return true
   }
 
   /**
@@ -167,11 +179,7 @@ export class Plans implements PlanKeeper {
 
   /** Waits until all that is integrated before the work of a step is over. Nothing to wait for where it is of no plan. */
   async turnToJoin(child: Child, signal: AbortSignal): Promise<void> {
-    const isNext = () => {
-      const found = stepOf(this.memory.plans, child)
-      return !found || stepsBefore(found.plan, found.step).length === 0
-    }
-    await this.#until(isNext, signal)
+    await this.#until(() => !this.hasStepsBefore(child), signal)
   }
 
   /** Steps that may write the same as a sub-agent and write before it. */
@@ -193,6 +201,11 @@ export class Plans implements PlanKeeper {
       const doing = this.memory.children.find((one) => one.call_id === call_id && one.index === index)
       return doing && isOpen(doing) ? doing.id : `step ${id}`
     })
+  }
+
+  hasStepsBefore(child: Child): boolean {
+    const found = stepOf(this.memory.plans, child)
+    return found !== null && stepsBefore(found.plan, found.step).length > 0
   }
 
   async turnToWrite(child: Child, owns: readonly string[], signal: AbortSignal): Promise<void> {

@@ -89,6 +89,7 @@ export class Recorder {
   async commit(): Promise<void> {
     if (this.#failure) throw this.#failure
     while (this.#flight || this.#pending.length > 0) {
+      if (this.#failure) throw this.#failure
       this.#flight ??= this.#append()
         .catch((error) => {
           this.#failure = error

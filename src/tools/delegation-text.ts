@@ -1,4 +1,4 @@
-import { type Adjustment, type AgentResult, isDone } from '../domain/index.js'
+import { type Adjustment, type AgentResult, costInWords, isDone } from '../domain/index.js'
 import { boundOutput } from './bounds.js'
 import { defuse } from './defuse.js'
 import type { Job } from './delegation.js'
@@ -117,7 +117,7 @@ function figures(result: AgentResult): string {
   const parts = [
     plural(result.tool_calls, 'tool call'),
     plural(usage.input_tokens + usage.output_tokens, 'token'),
-    costOf(result.cost_usd),
+    costInWords(result.cost_usd),
     `${(result.duration_ms / 1000).toFixed(1)}s`,
     ...(sub_agents > 0 ? [plural(sub_agents, 'sub-agent')] : []),
   ]
@@ -126,12 +126,6 @@ function figures(result: AgentResult): string {
 
 function files({ files_read, files_changed }: AgentResult, max_chars: number): string[] {
   return [...filesLine('Files read', files_read, max_chars), ...filesLine('Files changed', files_changed, max_chars)]
-}
-
-function costOf(usd: number | null): string {
-  if (usd === null) return 'cost unknown'
-  if (usd > 0 && usd < 0.0001) return 'less than $0.0001'
-  return `$${usd === 0 || usd >= 1 ? usd.toFixed(2) : usd.toPrecision(2)}`
 }
 
 function filesLine(label: string, files: readonly string[], max_chars: number): string[] {

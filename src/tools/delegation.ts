@@ -29,6 +29,9 @@ export interface Delegator {
   readonly plans: PlanKeeper
 }
 
+/** How commands of checks are judged: as in plan mode where nobody is to write anything. */
+export type Bounds = { read_only: boolean }
+
 type PlanEventType = Extract<EventType, `plan.${string}`>
 
 /** What whoever carries out a plan works with besides: how far it has come is in the log and nowhere else. */
@@ -38,22 +41,25 @@ export interface PlanKeeper {
   /** Writes down what happens to it. Durable with the next sub-agent that is created, or with `commit`. */
   note<T extends PlanEventType>(type: T, data: EventData<T>): void
   commit(): Promise<void>
-  /** Waits until one of them is closed or has done its work, or the call is stopped. Those that are so already count not. */
-  next(ids: readonly string[]): Promise<void>
+  /**
+   * Waits until a sub-agent is closed or begins to wait for others, something is noted, one of these settles, or the
+   * call is stopped. To be waited for to its end: meanwhile this agent has no place among those at work.
+   */
+  next(also: readonly Promise<unknown>[]): Promise<void>
   /** Waits until all of them are closed, also where the call is stopped. */
   closed(ids: readonly string[]): Promise<void>
   /** Runs the checks of the whole on what has been integrated, and notes what they find; none twice in one round. */
-  check(call_id: string, round: number, checks: readonly Check[]): Promise<void>
+  check(call_id: string, round: number, checks: readonly Check[], bounds: Bounds): Promise<void>
   /** Why a command would not be run without asking, or null. */
-  refusal(command: string): Promise<string | null>
+  refusal(command: string, bounds: Bounds): Promise<string | null>
   /** All that this agent's log says. */
   readonly memory: AgentMemory
   /** Of its sub-agents, at work at once. */
   readonly limit: number
   /** For a tool that hands out steps which depend on each other. */
   carryOut: CarryOut
-  /** Asks the person; null: nobody is there. */
-  approve(proposal: Proposal): Promise<Approval | null>
+  /** Asks the person; null: nobody is there. `moot`: aborts when nobody needs the answer any more. */
+  approve(proposal: Proposal, moot?: AbortSignal): Promise<Approval | null>
 }
 
 export type Spawned =
@@ -67,8 +73,8 @@ export type Job = {
   call_id: string
   index: number
   title: string
-  /** Whether it still works, rather than waiting to be joined or being closed. */
-  at_work: boolean
+  /** Whether it waits for others: until it may write, or until its work may be joined. */
+  waits: boolean
   /** Whether its result has been handed over to this agent's model. */
   delivered: boolean
   adjustments: readonly Adjustment[]
@@ -89,12 +95,12 @@ export type CarryOut = (
 /** What a person is asked before something of a plan is carried out. */
 export type Proposal = {
   plan: Plan
-  /** The step that is about to begin. null: the plan as a whole. */
+  /** The step that is about to begin: yes or no, and a changed plan is not taken. null: the plan as a whole. */
   step: string | null
   /** What it comes to, and what is wrong with what the person made of it, in words. */
   preview: unknown
   faults: readonly { path: string; message: string }[]
 }
 
-/** `plan`: as the person wants it instead. */
+/** `plan`: as the person wants it instead. Only where the plan as a whole was proposed. */
 export type Approval = { answer: 'approve' | 'decline'; by?: string; note?: string | null; plan?: unknown }

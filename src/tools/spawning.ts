@@ -34,7 +34,8 @@ async function whenItFits(spawn: () => Promise<Spawned>, { delegator, signal }: 
     if (made.ok || !made.short || signal.aborted) return made
     // One that was closed meanwhile may have given back what was missing.
     if (closings() !== before) continue
-    const open = delegator.jobs().filter((job) => !job.closed)
+    // Those that wait for others may wait for this one.
+    const open = delegator.jobs().filter((job) => !job.closed && !job.waits)
     if (open.length === 0) return made
     await Promise.race(open.map(({ id }) => delegator.wait([id])))
   }

@@ -130,7 +130,7 @@ describe('a plan file of a stranger', () => {
   })
 
   it('gives its steps no wider mode, paths or network than the run has', async () => {
-    const plan = stepOf({ owns: ['**'], agent: null })
+    const plan = stepOf({ owns: undefined, agent: null })
     const { retinue, cwd, before } = await cloned(plan, { write_paths: [['docs/**']], network: 'none' })
     const { log, outcome } = await comeTo(retinue.executePlan(plan, { approve: 'yes', mode: 'normal' }))
     const [contract] = dataOf(log, 'agent.subagent_created').map((created) => created.contract)

@@ -150,7 +150,7 @@ describe('what became of a plan', () => {
   }
 
   it('has a line for each step: state, who, attempts and cost; then the whole', () => {
-    expect(outcomeLines(outcome, 'running', paint)).toEqual([
+    expect(outcomeLines(outcome, { status: 'running' }, paint)).toEqual([
       '✓ plan-1 executor: Do plan-1  completed               a1, 1 call, 2,000 tokens, $0.00, 900 ms',
       '✗ step 1 executor: Do 1       failed                  a3, 2 attempts, 0 calls, 0 tokens, cost unknown, 0 ms',
       '  the ⏎ check failed',
@@ -158,17 +158,29 @@ describe('what became of a plan', () => {
       '○ step 3 executor: Do 3       waiting, after 1 and 2',
       '✗ check of the whole: npm test',
       '! found and not mended: It drips',
-      '2 of 4 steps · 3 sub-agents, 4 calls, 5,000 tokens, $0.50, 1 min 1 s',
+      '1 of 4 steps completed, 1 failed · 3 sub-agents, 4 calls, 5,000 tokens, $0.50, 1 min 1 s',
     ])
-    expect(outcomeLines(outcome, 'interrupted', paint)[3]).toContain('interrupted')
+    expect(outcomeLines(outcome, { status: 'interrupted' }, paint)[3]).toContain('interrupted')
   })
 
   it('is said in words', () => {
-    expect(standing(outcome, 'interrupted')).toBe('interrupted')
-    expect(standing({ ...outcome, status: 'left', reason: 'nobody was there' }, 'closed')).toBe(
+    const said = (more: Partial<PlanOutcome>, run: Parameters<typeof standing>[1]) =>
+      standing({ ...outcome, ...more }, run)
+    const closed = { status: 'closed', outcome: 'error' } as const
+    const cancelled = { status: 'closed', outcome: 'cancelled' } as const
+    expect(said({}, { status: 'running', outcome: null })).toBe('running')
+    expect(said({}, { status: 'interrupted', outcome: null })).toBe('paused or interrupted: retinue resume r')
+    expect(said({ status: 'left', revision: 0, reason: 'nobody was there' }, cancelled)).toBe(
       'not carried out: nobody was there',
     )
-    expect(standing({ ...outcome, status: 'completed', reason: 'the checks pass' }, 'closed')).toBe('completed')
+    expect(said({ status: 'left', reason: 'it was not approved' }, closed)).toBe(
+      'not carried out to its end: it was not approved',
+    )
+    expect(said({ status: 'failed', reason: 'the run was stopped' }, cancelled)).toBe('cancelled: the run was stopped')
+    expect(said({ status: 'failed', reason: 'step 1 failed' }, closed)).toBe('failed: step 1 failed')
+    expect(said({ status: 'completed', reason: 'the checks pass' }, { ...closed, outcome: 'completed' })).toBe(
+      'completed',
+    )
   })
 })
 

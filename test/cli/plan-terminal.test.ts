@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { retinue } from '../support/cli.js'
 import { GOAL, planOfNotes, planProject, savedIn, scriptedEditor } from '../support/plan-project.js'
 import { tree } from '../support/project.js'
 import { CTRL_C, DOWN, ENTER, openTerminal } from '../support/terminal.js'
@@ -40,8 +41,8 @@ describe('a plan at a terminal', () => {
     expect(await terminal.ended).toBe(0)
     const screen = terminal.screen()
     expect(screen).toMatch(/^├ ✓ a2 step 1 Write the first note/m)
-    expect(screen).toMatch(/^4 of 4 steps · 4 sub-agents: 4 done · /m)
-    expect(screen.indexOf(`# ${GOAL}`)).toBeGreaterThan(screen.indexOf('4 of 4 steps'))
+    expect(screen).toMatch(/^4 of 4 steps completed · 4 sub-agents: 4 done · /m)
+    expect(screen.indexOf(`# ${GOAL}`)).toBeGreaterThan(screen.lastIndexOf('4 of 4 steps'))
     expect(screen).toMatch(/completed · .* · retinue show \w+/)
     expect(tree(cwd)).toEqual({ ...before, ...NOTES })
   })
@@ -86,6 +87,11 @@ describe('a plan at a terminal', () => {
     expect(await terminal.ended).toBe(0)
     const [run_id = ''] = savedIn(cwd)
     expect(terminal.screen()).toContain(`Carry it out with: retinue plan run ${run_id} `)
+    expect(terminal.screen()).toMatch(/^– root .* not carried out /m)
+    expect(terminal.screen()).toMatch(/^not carried out · /m)
+    expect(terminal.screen()).not.toContain('cancelled')
+    expect((await retinue(['runs'], { cwd })).stdout).toMatch(new RegExp(`^${run_id}  not carried out `))
+    expect((await retinue(['show', run_id], { cwd })).stdout).toMatch(/\nnot carried out · run /)
     expect(existsSync(join(cwd, 'one.txt'))).toBe(false)
 
     const later = asking(openTerminal(['plan', 'run', run_id, ...MODEL, 'scripted/run.yaml'], cwd, { rows: 60 }))
@@ -93,6 +99,32 @@ describe('a plan at a terminal', () => {
     later.type(CARRY_OUT)
     expect(await later.ended).toBe(0)
     expect(tree(cwd)).toMatchObject(NOTES)
+  })
+
+  it('is saved as it was edited, when it is left after that', async () => {
+    for (const leave of [ENTER, CTRL_C]) {
+      const cwd = planProject()
+      const EDITOR = scriptedEditor(cwd, `sed -i 's/^goal:.*/# Mine\\n&/; s/first note/very first note/' "$1"`)
+      const terminal = forGoal(cwd, { EDITOR })
+      await terminal.asked('Esc leaves it')
+      terminal.type(EDIT)
+      await terminal.shows('  1 Write the very first note')
+      const [run_id = ''] = savedIn(cwd)
+      await terminal.shows(`The plan as you changed it is saved in .retinue/plans/${run_id}.yaml`)
+      await terminal.until(
+        () => terminal.screen().split('? Carry this plan out?').length === 3,
+        () => 'the question again',
+      )
+      await terminal.asked('Esc leaves it')
+      terminal.type(leave)
+      expect(await terminal.ended).toBe(leave === ENTER ? 0 : 130)
+      expect(terminal.screen()).toContain(`Carry it out with: retinue plan run ${run_id} `)
+      const file = join(cwd, '.retinue', 'plans', `${run_id}.yaml`)
+      expect(readFileSync(file, 'utf8')).toMatch(/^# Mine\ngoal: /m)
+      expect(statSync(file).mode & 0o777).toBe(0o600)
+      const shown = await retinue(['plan', 'show', run_id], { cwd })
+      expect(shown.stdout).toContain('  1 Write the very first note')
+    }
   })
 
   it('is not asked about with --yes', async () => {
@@ -118,7 +150,8 @@ describe('a plan at a terminal', () => {
     terminal.type(`two are enough${ENTER}`)
     await terminal.shows('  → No: two are enough')
     expect(await terminal.ended).toBe(1)
-    expect(terminal.screen()).toMatch(/step 3 (failed|skipped): .*two are enough/)
+    expect(terminal.screen()).toMatch(/^└ – step 3 Write the third note +skipped: declined by person: two/m)
+    expect(terminal.screen()).toMatch(/^2 of 3 steps completed, 1 skipped · 2 sub-agents/m)
     expect(existsSync(join(cwd, 'three.txt'))).toBe(false)
   })
 
@@ -130,6 +163,12 @@ describe('a plan at a terminal', () => {
     await terminal.shows('→ not answered')
     expect(await terminal.ended).toBe(130)
     expect(existsSync(join(cwd, 'one.txt'))).toBe(false)
+    const [run_id = ''] = savedIn(cwd)
+    expect(terminal.screen()).toContain(
+      `The plan is saved in .retinue/plans/${run_id}.yaml; nothing of it is carried out.`,
+    )
+    expect(terminal.screen()).toContain(`Carry it out with: retinue plan run ${run_id} `)
+    expect((await retinue(['plan', 'list'], { cwd })).stdout).toMatch(new RegExp(`^${run_id}  cancelled `))
   })
 
   it('is left alone by Ctrl-C in the editor, which is for the editor', async () => {

@@ -92,7 +92,7 @@ describe('the lines of a plan', () => {
     end('2', 'failed', 'the paint is\nempty')
     end('3', 'skipped', 'step 2, which it depends on, failed')
     const check = { call_id: CALL, round: 0, check: 0, kind: 'command' as const, what: 'npm test' }
-    run.add('root', 'plan.check_started', check)
+    run.add('root', 'plan.check_started', { ...check, commit: null })
     run.add('root', 'plan.checked', { ...check, passed: true, detail: '', output: null, duration_ms: 1200 })
     run.add('root', 'plan.checked', { ...check, passed: false, detail: 'not ok\nmore', output: null, duration_ms: 1 })
     const review = { call_id: CALL, step: 'research-1', round: 0, summary: '' }
@@ -104,14 +104,14 @@ describe('the lines of a plan', () => {
       '▸ 1 step: research-1 What leaks?',
       '↳ a1 research-1 researcher: What leaks? (p/m)',
       '✓ a1 completed · 3 calls · 1.2 s',
-      '✓ research-1 completed · 1 of 1 step',
+      '✓ research-1 completed · planning: 1 of 1 step completed',
       '▸ a plan by the planner with 3 steps',
       '↳ a2 step 1 executor: Mend the gutter (p/m)',
       '✓ a2 completed · 3 calls · 1.2 s',
-      '✓ step 1 completed · 2 of 4 steps',
+      '✓ step 1 completed · 2 of 4 steps completed',
       '! step 2 is tried again, attempt 2',
-      '✗ step 2 failed: the paint is · 3 of 4 steps',
-      '○ step 3 skipped: step 2, which it depends on, failed · 4 of 4 steps',
+      '✗ step 2 failed: the paint is · 2 of 4 steps completed, 1 failed',
+      '– step 3 skipped: step 2, which it depends on, failed · 2 of 4 steps completed, 1 failed, 1 skipped',
       '  checks the whole: npm test',
       '✓ check of the whole passed: npm test · 1.2 s',
       '✗ check of the whole failed: npm test: not ok',
@@ -129,7 +129,7 @@ describe('the lines of a plan', () => {
       '▸ the planner proposes a plan with 3 steps',
       '? waits for a person: whether to carry the plan out',
     ])
-    expect(shown(run.events).at(-1)).toBe('✓ research-1 completed · 1 of 1 step')
+    expect(shown(run.events).at(-1)).toBe('✓ research-1 completed · planning: 1 of 1 step completed')
   })
 
   it('say why a plan was changed, and who approved it where nobody was asked', () => {
@@ -158,7 +158,7 @@ describe('the tree of a plan', () => {
       '├ ● a2 step 1 executor: Mend the gutter  edit_file gutter/a.md  1 call  0 s',
       '├ ○ step 2 Paint the gutter  waits for 1',
       '└ ○ step 3 Sweep ⏎ the yard  waits for 1 and 2',
-      '1 of 4 steps · 2 sub-agents: 1 at work, 1 done · 2 calls · 0 tokens · $0.00 · 0 s',
+      '1 of 4 steps completed · 2 sub-agents: 1 at work, 1 done · 2 calls · 0 tokens · $0.00 · 0 s',
     ])
   })
 
@@ -173,6 +173,24 @@ describe('the tree of a plan', () => {
     ])
   })
 
+  it('keeps the steps that are not done, and says of a plan that was left that it is not carried out', () => {
+    const { run, end, adopt } = underWay()
+    adopt().end()
+    end('1', 'completed')
+    end('2', 'skipped', 'declined: two\nare enough')
+    expect(drawn(run.events).slice(3)).toEqual([
+      '├ – step 2 Paint the gutter  skipped: declined: two ⏎ are enough',
+      '└ ○ step 3 Sweep ⏎ the yard  waits for its turn',
+      '2 of 4 steps completed, 1 skipped · 2 sub-agents: 2 done · 1 call · 0 tokens · $0.00 · 0 s',
+    ])
+    end('3', 'skipped', 'the plan ended')
+    expect(drawn(run.events, 9)).toContain('└ – 2 steps skipped (2, 3)')
+
+    const { run: other } = underWay()
+    other.add('root', 'plan.ended', { call_id: CALL, status: 'left', reason: 'it was not approved' })
+    expect(drawn(other.events)[0]).toBe('– root Mend the roof  not carried out  1 call  0 s')
+  })
+
   it('says that a person is waited for, and which check of the whole runs', () => {
     const { run, end, adopt } = underWay()
     expect(drawn(run.events)[0]).toBe('? root Mend the roof  waits for approval of the plan  1 call  0 s')
@@ -180,7 +198,8 @@ describe('the tree of a plan', () => {
     end('1', 'completed')
     run.add('root', 'plan.approval_asked', { call_id: CALL, step: '3' })
     expect(drawn(run.events)).toContain('└ ○ step 3 Sweep ⏎ the yard  waits for approval')
-    run.add('root', 'plan.check_started', { call_id: CALL, round: 0, check: 0, kind: 'command', what: 'npm test' })
+    const check = { call_id: CALL, round: 0, check: 0, kind: 'command' as const, what: 'npm test', commit: null }
+    run.add('root', 'plan.check_started', check)
     expect(drawn(run.events)[0]).toContain('checks the whole: npm test')
   })
 })

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
@@ -27,7 +27,8 @@ describe('a plan for a goal, where nobody can be asked', () => {
 
     const listed = lines((await retinue(['plan', 'list', '--json'], { cwd })).stdout)
     const saved_at = expect.any(Number)
-    expect(listed).toEqual([{ run_id, goal: GOAL, steps: 3, state: 'not carried out', saved_at }])
+    const state = 'not carried out'
+    expect(listed).toEqual([{ run_id, goal: GOAL, steps: 3, state, carried_out_by: null, saved_at }])
     expect((await retinue(['plan', 'list'], { cwd })).stdout).toMatch(
       new RegExp(`^${run_id}  not carried out +${GOAL} +3 steps, just now\n$`),
     )
@@ -79,7 +80,7 @@ describe('a plan for a goal, where nobody can be asked', () => {
     expect(said).toContain('▸ 1 step: research-1 What there is that the goal has to do with')
     expect(said).toContain('▸ a plan by the planner with 3 steps')
     expect(said).toContainEqual(expect.stringMatching(/^↳ a\d step 1 Write the first note \(scripted\/.*\)$/))
-    expect(said).toContain('✓ step 3 completed · 5 of 5 steps')
+    expect(said).toContain('✓ step 3 completed · 5 of 5 steps completed')
     expect(said).toContainEqual(expect.stringMatching(/^✓ check of the whole passed: test -f one\.txt · /))
     expect(said).toContainEqual(expect.stringMatching(/^completed · /))
     expect(done.stderr).not.toContain('execute_plan')
@@ -180,6 +181,17 @@ describe('what makes no sense', () => {
     expect(await said('plan', 'show', 'plan.yaml', '--report')).toBe(
       '42 retinue: plan.yaml is a file: the report is of a run of it',
     )
+    for (const args of [
+      ['plan', 'plan.yaml'],
+      ['plan', 'make', 'plan.yaml'],
+      ['plan.yaml', '--plan'],
+    ])
+      expect(await said(...args)).toBe(
+        '42 retinue: plan.yaml is a file and no goal: did you mean: retinue plan run plan.yaml',
+      )
+    for (const command of ['run', 'show', 'edit', 'check'])
+      expect(await said('plan', command, '.git')).toBe('42 retinue: .git is a folder: name a plan file in it, or a run')
+    expect((await retinue(['plan', 'list', '--json'], { cwd })).stdout).toBe('[]\n')
     expect(await said('plan', 'run', 'plan.yaml', '--agent', 'x')).toMatch(/^2 error: unknown option '--agent'/)
     expect((await retinue(['plan', 'list'], { cwd })).stdout).toBe(
       `No plans in ${cwd} yet. Make one: retinue plan "goal"\n`,
@@ -207,6 +219,29 @@ describe('a plan in an editor', () => {
     expect(edited.stdout).toBe(`Saved ${join(cwd, 'plan.yaml')}. Carry it out with: retinue plan run plan.yaml\n`)
     expect(edited.stderr).toContain('Write the very first note')
     expect(readFileSync(join(cwd, 'plan.yaml'), 'utf8')).toBe(planOfNotes().replace('first note', 'very first note'))
+  })
+
+  it('keeps its permissions, and the link that leads to it', async () => {
+    const cwd = planProject()
+    chmodSync(join(cwd, 'plan.yaml'), 0o640)
+    symlinkSync('plan.yaml', join(cwd, 'link.yaml'))
+    const EDITOR = scriptedEditor(cwd, 'sed "s/first note/very first note/" "$1" > "$1.new"; cat "$1.new" > "$1"')
+    const edited = await retinue(['plan', 'edit', 'link.yaml', ...model('run')], { cwd, env: { EDITOR } })
+    expect(edited).toMatchObject({ code: 0 })
+    expect(readFileSync(join(cwd, 'plan.yaml'), 'utf8')).toContain('very first note')
+    expect(statSync(join(cwd, 'plan.yaml')).mode & 0o777).toBe(0o640)
+    expect(lstatSync(join(cwd, 'link.yaml')).isSymbolicLink()).toBe(true)
+  })
+
+  it('is saved with a warning when it is sound but cannot be carried out here and now', async () => {
+    const cwd = planProject()
+    const EDITOR = scriptedEditor(cwd, 'sed -i "s/test -f one.txt/rm -rf one.txt/" "$1"')
+    const edited = await retinue(['plan', 'edit', 'plan.yaml'], { cwd, env: { EDITOR } })
+    expect(edited).toMatchObject({ code: 0, stderr: expect.stringMatching(/^plan\.yaml:\d+: checks\[0\]/m) })
+    expect(edited.stdout).toBe(
+      `Saved ${join(cwd, 'plan.yaml')}. It cannot be carried out as things are here: why is said above\n`,
+    )
+    expect(readFileSync(join(cwd, 'plan.yaml'), 'utf8')).toContain('rm -rf one.txt')
   })
 
   it('is as it was when it has faults and nobody can mend them, and what was written is kept beside it', async () => {
@@ -270,7 +305,10 @@ describe('a plan under way', () => {
     })
     expect(await over).toMatchObject({ code: 143, stderr: expect.stringContaining(`retinue resume ${run_id}`) })
     const { stdout: half } = await retinue(['plan', 'show', run_id], { cwd })
-    expect(half).toContain(`interrupted · run ${run_id}`)
+    expect(half).toContain(`paused or interrupted: retinue resume ${run_id} · run ${run_id}`)
+    expect((await retinue(['plan', 'list'], { cwd })).stdout).toContain(
+      `${run_id}  paused or interrupted: retinue resume ${run_id} `,
+    )
     expect(existsSync(join(cwd, 'one.txt'))).toBe(false)
     expect(await retinue(['plan', 'edit', run_id], { cwd, env: { EDITOR: 'true' } })).toMatchObject({
       ...{ code: 1, stderr: expect.stringContaining(`go on with: retinue resume ${run_id}`) },

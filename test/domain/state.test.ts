@@ -275,6 +275,7 @@ describe('the manifest', () => {
       'run.kept 1',
       'agent.gate_started 1',
       'agent.gate_checked 1',
+      'agent.subagent_settled 1',
       'agent.subagent_closed 1',
       'agent.results_delivered 1',
       'plan.steps_added 1',

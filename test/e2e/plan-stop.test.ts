@@ -3,6 +3,7 @@ import { createRetinue, type Retinue, type Run, type StoredEvent } from '../../s
 import { undisturbedPlan } from '../support/plan-blows.js'
 import { checkPlanLanded, checkSteps } from '../support/plan-check.js'
 import { FLOW, flowProject, PLAN_SETTINGS } from '../support/plan-flow.js'
+import { sampled } from '../support/sampled.js'
 import { describeSandboxed } from '../support/sandbox.js'
 import { finishedIn } from '../support/tree-check.js'
 import { aboutChildren, checkLog } from '../support/workspace-check.js'
@@ -52,7 +53,7 @@ async function stoppedAt(retinue: Retinue, place: Place, stop: (run: Run) => Pro
 describeSandboxed('the complex-task flow', () => {
   const peaceful = undisturbedPlan(FLOW)
 
-  describe.each(PLACES)('$where', (place) => {
+  describe.each(sampled(PLACES, 2))('$where', (place) => {
     it('is paused: what is at work is finished, and a resume does the rest', { timeout: TIMEOUT_MS }, async () => {
       const { cwd, retinue, before } = await begun()
       const pause = ({ run_id }: Run) => retinue.pause(run_id, 'person', 'lunch')

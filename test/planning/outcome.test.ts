@@ -143,7 +143,11 @@ it('has the checks of the last round, each as it came out last, and what nobody 
     findings: [leak, crack],
   })
   expect(outcome(log).steps.at(-1)?.summary).toBe('Not yet')
-  const repair = { stage: 'repair', description: 'Mend it:\n\nIt leaks\nAt the gutter' } as const
+  const repair = { stage: 'repair', description: 'Mend it', mends: [0] } as {
+    stage: 'repair'
+    description: string
+    mends: number[]
+  }
   log.note('plan.steps_added', { steps: [specOf('repair-1.1', repair)] })
   log.complete('repair-1.1')
   check(1, 1, false)

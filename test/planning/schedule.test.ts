@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { STEP_DEFAULTS, type StepState } from '../../src/domain/index.js'
-import { type Around, blockersOf, schedule, stepOrder } from '../../src/planning/schedule.js'
+import { type Around, schedule, stepOrder } from '../../src/planning/schedule.js'
 
 type Said = Pick<StepState, 'id'> & Partial<StepState> & { is?: 'begun' | 'completed' | 'failed' | 'skipped' }
 
@@ -112,20 +112,6 @@ describe('what never begins', () => {
     expect(scheduled(rest, { on_failure })).toEqual({ start: ['2.a'], skip: [] })
     expect(scheduled([...rest, writes('2.b', { is: 'failed' })], { on_failure }).start).toEqual([])
   })
-})
-
-it('names the steps that block one', () => {
-  const steps = stepsOf([
-    writes('a', { owns: ['src/**'] }),
-    writes('b', { owns: ['src/b.ts'], is: 'completed' }),
-    writes('c', { owns: ['Src/B.ts'], is: 'begun' }),
-    writes('d', { owns: null }),
-    reads('e'),
-    writes('f', { owns: ['docs/**', 'src/b.ts'] }),
-    writes('g', { owns: ['src/b.ts'] }),
-  ])
-  const blockers = Object.fromEntries(steps.map((step) => [step.id, blockersOf(step, steps).map(({ id }) => id)]))
-  expect(blockers).toEqual({ a: [], b: ['a'], c: ['a'], d: [], e: [], f: ['a', 'c'], g: ['a', 'c', 'f'] })
 })
 
 describe('the order of the steps', () => {

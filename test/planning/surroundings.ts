@@ -21,6 +21,8 @@ export function surroundings(): PlanSurroundings {
       cost_usd: 5,
       sub_agents: 20,
     },
+    used_agents: 0,
+    unwritable: null,
     refusal: async (command) => (command.startsWith('rm ') ? 'it removes files' : null),
   }
 }

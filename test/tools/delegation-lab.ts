@@ -67,7 +67,6 @@ export function fakeDelegator(
     const good = closed.outcome === 'completed' || closed.outcome === 'budget_exceeded'
     const job = jobOf(id)
     Object.assign(job, more)
-    job.at_work = false
     job.closed = { final_status: good ? 'completed' : 'failed', close_reason: 'it ended', result: closed }
     wake()
   }
@@ -81,8 +80,8 @@ export function fakeDelegator(
       wake()
     },
     commit: async () => {},
-    next: async () => {
-      if (!stop.signal.aborted) await change()
+    next: async (also) => {
+      if (!stop.signal.aborted) await Promise.race([change(), ...also])
     },
     // Whoever stops a call cancels what it has at work.
     closed: async (ids) => {
@@ -115,7 +114,7 @@ export function fakeDelegator(
         call_id,
         index,
         title,
-        at_work: true,
+        waits: false,
         delivered: false,
         adjustments,
         closed: null,

@@ -284,7 +284,7 @@ describe('the words of a sub-agent', () => {
     call_id: 'c1',
     index: 0,
     title: 't',
-    at_work: false,
+    waits: false,
     delivered: false,
     adjustments: [],
     closed: { final_status: 'completed', close_reason: '', result: result({ text, ...more }) } as const,

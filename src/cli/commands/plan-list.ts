@@ -1,13 +1,26 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Retinue, RetinueError, readPlan } from '../../index.js'
+import { type Plan, type Retinue, RetinueError, readPlan } from '../../index.js'
 import { type StoreOptions, withRetinue } from '../open.js'
-import { standing } from '../plan/outcome-lines.js'
+import { type CarriedOut, laterRuns } from '../plan/later-runs.js'
+import { isForLater, standingWord } from '../plan/outcome-lines.js'
 import { savedPlans } from '../plan/source.js'
 import { age, line, type Paint, paintFor, plural } from '../style.js'
 
-/** `goal` and `steps` are null where the file cannot be read as a plan, `state` where this store does not know the run. */
-type SavedPlan = { run_id: string; goal: string | null; steps: number | null; state: string | null; saved_at: number }
+/**
+ * `goal` and `steps` are null where the file cannot be read as a plan, `state` where this store does not know the run.
+ * `carried_out_by`: a later run that did what this one left, and how that stands.
+ */
+type SavedPlan = {
+  run_id: string
+  goal: string | null
+  steps: number | null
+  state: string | null
+  carried_out_by: CarriedOut | null
+  saved_at: number
+}
+
+type LaterRuns = (plan: Plan, run_id: string) => Promise<CarriedOut | null>
 
 /** The plans that were made in this folder, newest first. */
 export async function planList(options: StoreOptions & { json?: boolean }): Promise<number> {
@@ -15,6 +28,7 @@ export async function planList(options: StoreOptions & { json?: boolean }): Prom
     const plans = await allSaved(retinue)
     if (options.json) {
       for (const plan of plans) process.stdout.write(`${JSON.stringify(plan)}\n`)
+      if (plans.length === 0) process.stdout.write('[]\n')
       return 0
     }
     if (plans.length === 0) process.stdout.write(`No plans in ${retinue.cwd} yet. Make one: retinue plan "goal"\n`)
@@ -27,35 +41,45 @@ export async function planList(options: StoreOptions & { json?: boolean }): Prom
 async function allSaved(retinue: Retinue): Promise<SavedPlan[]> {
   const folder = savedPlans(retinue)
   const names = await readdir(folder).catch(() => [])
+  const later = laterRuns(retinue)
   const plans = await Promise.all(
     names.flatMap((name) => {
       const [, run_id] = /^([\w-]+)\.yaml$/.exec(name) ?? []
-      return run_id === undefined ? [] : [savedPlan(retinue, run_id, join(folder, name))]
+      return run_id === undefined ? [] : [savedPlan(retinue, run_id, join(folder, name), later)]
     }),
   )
   return plans.sort((a, b) => b.saved_at - a.saved_at)
 }
 
-async function savedPlan(retinue: Retinue, run_id: string, file: string): Promise<SavedPlan> {
+async function savedPlan(retinue: Retinue, run_id: string, file: string, later: LaterRuns): Promise<SavedPlan> {
   const read = readPlan(await readFile(file, 'utf8'))
   const { mtimeMs } = await stat(file)
   const shown = read.ok ? { goal: read.plan.goal, steps: read.plan.steps.length } : { goal: null, steps: null }
-  return { run_id, ...shown, state: await stateOf(retinue, run_id), saved_at: Math.round(mtimeMs) }
+  const { state, waits } = await stateOf(retinue, run_id)
+  const carried_out_by = waits && read.ok ? await later(read.plan, run_id) : null
+  return {
+    ...{ run_id, ...shown, state: carried_out_by ? 'carried out' : state, carried_out_by },
+    saved_at: Math.round(mtimeMs),
+  }
 }
 
-async function stateOf(retinue: Retinue, run_id: string): Promise<string | null> {
+async function stateOf(retinue: Retinue, run_id: string): Promise<{ state: string | null; waits: boolean }> {
   try {
-    const { status } = await retinue.find(run_id)
-    return standing({ ...(await retinue.planOutcome(run_id)), reason: null }, status)
+    const run = await retinue.find(run_id)
+    const outcome = await retinue.planOutcome(run_id)
+    return { state: standingWord(outcome, run), waits: isForLater(outcome, run) }
   } catch (error) {
-    if (error instanceof RetinueError) return null
+    if (error instanceof RetinueError) return { state: null, waits: false }
     throw error
   }
 }
 
-function planLine({ run_id, goal, steps, state, saved_at }: SavedPlan, { dim, green, red, yellow }: Paint): string {
-  const colour = state === 'completed' ? green : state === 'failed' ? red : yellow
+function planLine(plan: SavedPlan, { dim, green, red, yellow }: Paint): string {
+  const { run_id, goal, steps, state, carried_out_by, saved_at } = plan
+  const colour = state === 'completed' || state === 'carried out' ? green : state === 'failed' ? red : yellow
   const shown = line((goal ?? 'cannot be read: see retinue plan check').replace(/\s+/g, ' ')).slice(0, 60)
   const size = steps === null ? '' : `${plural(steps, 'step')}, `
-  return `${run_id}  ${colour((state ?? 'unknown run').padEnd(16))} ${shown.padEnd(60)} ${dim(`${size}${age(saved_at, Date.now())}`)}`
+  const by = carried_out_by ? `, by run ${carried_out_by.run_id}: ${carried_out_by.state}` : ''
+  const words = state === 'interrupted' ? `paused or interrupted: retinue resume ${run_id}` : (state ?? 'unknown run')
+  return `${run_id}  ${colour(words.padEnd(16))} ${shown.padEnd(60)} ${dim(`${size}${age(saved_at, Date.now())}${by}`)}`
 }

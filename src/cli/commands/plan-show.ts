@@ -1,10 +1,12 @@
-import { type PlanOptions, type PlanOutcome, type Retinue, RetinueError, type RunSummary } from '../../index.js'
+import { type Retinue, RetinueError, type RunSummary } from '../../index.js'
 import type { ContractFlags } from '../contract-flags.js'
 import { EXIT } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
+import { checkedLines } from '../plan/checked-lines.js'
 import { unsound } from '../plan/faults.js'
 import { planOptions } from '../plan/flags.js'
-import { outcomeLines, standing } from '../plan/outcome-lines.js'
+import { optionsFor } from '../plan/of-run.js'
+import { isForLater, outcomeLines, standing } from '../plan/outcome-lines.js'
 import { previewLines } from '../plan/preview-lines.js'
 import { findPlan, namedRun } from '../plan/source.js'
 import { line, type Paint, paintFor, printable } from '../style.js'
@@ -27,13 +29,13 @@ async function showFile(retinue: Retinue, named: string, options: PlanShowOption
     process.stdout.write(`${JSON.stringify(checked)}\n`)
     return checked.ok ? EXIT.ok : EXIT.input
   }
-  if (!checked.ok) throw unsound(name, checked.faults)
+  if (!checked.ok) throw new RetinueError('input', unsound(name, checked.faults))
   writeLines(previewLines(checked.preview, paintFor(process.stdout, process.env)))
   return EXIT.ok
 }
 
 async function showRun(retinue: Retinue, run: RunSummary, options: PlanShowOptions): Promise<number> {
-  const { run_id, status } = run
+  const { run_id } = run
   if (!run.plan) {
     throw new RetinueError('input', `Run ${run_id} is not about a plan. See it with: retinue show ${run_id}`)
   }
@@ -51,27 +53,19 @@ async function showRun(retinue: Retinue, run: RunSummary, options: PlanShowOptio
   const revision = outcome.revision > 1 ? ` · revision ${outcome.revision}` : ''
   writeLines([
     paint.bold(line(outcome.goal)),
-    `${standing(outcome, status)} ${paint.dim(`· run ${run_id}${revision}`)}`,
+    `${standing(outcome, run)} ${paint.dim(`· run ${run_id}${revision}`)}`,
     '',
-    ...outcomeLines(outcome, status, paint),
-    ...(await whatNext(retinue, outcome, run, { paint, as: planOptions(options) })),
+    ...outcomeLines(outcome, run, paint),
+    ...(isForLater(outcome, run) ? await whatNext(retinue, run, options, paint) : []),
   ])
   return EXIT.ok
 }
 
-async function whatNext(
-  retinue: Retinue,
-  outcome: PlanOutcome,
-  run: RunSummary,
-  { paint, as }: { paint: Paint; as: PlanOptions },
-): Promise<string[]> {
-  const { run_id, status } = run
-  if (status === 'interrupted') return ['', `Nobody works on it. Go on with: retinue resume ${run_id}`]
-  if (outcome.status !== 'made' && outcome.status !== 'left') return []
-  const { text } = await findPlan(retinue, run_id)
-  const checked = await retinue.checkPlan(text, as)
-  const preview = checked.ok ? previewLines(checked.preview, paint) : []
-  return ['', ...preview, `Carry it out with: retinue plan run ${run_id}`]
+async function whatNext(retinue: Retinue, run: RunSummary, options: PlanShowOptions, paint: Paint): Promise<string[]> {
+  const { name, text } = await findPlan(retinue, run.run_id)
+  const checked = await retinue.checkPlan(text, await optionsFor(retinue, run, options))
+  const then = checked.ok ? 'Carry it out with: retinue plan run' : 'Change it with: retinue plan edit'
+  return ['', ...checkedLines(checked, name, paint), `${then} ${run.run_id}`]
 }
 
 function writeLines(lines: readonly string[]): void {

@@ -4,8 +4,9 @@ import { canAsk, type DriveOptions, drive } from '../drive.js'
 import { EXIT } from '../exit.js'
 import { readStdin } from '../input.js'
 import { type WorkOptions, withRetinue } from '../open.js'
-import { planEnding } from '../plan/ending.js'
+import { planDriving } from '../plan/driving.js'
 import { planOptions, type ResearchFlags, researchOf } from '../plan/flags.js'
+import { isFile } from '../plan/source.js'
 import { offerTrust } from '../trust.js'
 
 export type PlanFlags = WorkOptions & DriveOptions & ContractFlags & ResearchFlags & { yes?: boolean }
@@ -44,8 +45,7 @@ export function planForGoal(
   const approve = flags.yes === true ? ('yes' as const) : ('ask' as const)
   const driving: DriveOptions = {
     ...flags,
-    checkPlan: (text) => retinue.checkPlan(text, options),
-    ending: planEnding(retinue, { ...flags, as: options, ...(left === undefined || execute ? {} : { left }) }),
+    ...planDriving(retinue, { ...flags, as: options, ...(left === undefined || execute ? {} : { left }) }),
   }
   const wanted = { ...options, ...session, research: researchOf(flags), execute, approve }
   return drive(retinue, driving, (watching) => retinue.planForGoal(goal, { ...wanted, ...watching }))
@@ -53,6 +53,7 @@ export function planForGoal(
 
 async function goalFrom(words: string[], flags: PlanFlags): Promise<string> {
   const [first] = words
+  if (words.length === 1) await refuseFile(first as string)
   if (first !== undefined && words.length <= 2 && !/\s/.test(first)) refuseTypo(first)
   const input = words.includes('-') || (words.length === 0 && process.stdin.isTTY !== true) ? await readStdin() : ''
   const goal = words.length === 0 ? input : words.map((word) => (word === '-' ? input : word)).join(' ')
@@ -60,6 +61,12 @@ async function goalFrom(words: string[], flags: PlanFlags): Promise<string> {
   const taken = Array.isArray(flags.research) ? flags.research.findLast((question) => question !== true) : undefined
   const hint = taken === undefined ? '' : `; --research took "${taken}" as its question, so put the goal before it`
   throw new RetinueError('input', `Say what the goal is: retinue plan "goal"${hint}`)
+}
+
+/** Whoever names a plan file has a plan already. */
+export async function refuseFile(goal: string): Promise<void> {
+  if (goal === '-' || !(await isFile(goal))) return
+  throw new RetinueError('input', `${goal} is a file and no goal: did you mean: retinue plan run ${goal}`)
 }
 
 /** `retinue plan lsit` is a slip, not a goal. */

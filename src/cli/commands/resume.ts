@@ -1,7 +1,7 @@
 import { type Retinue, RetinueError } from '../../index.js'
 import { type DriveOptions, drive } from '../drive.js'
 import { type WorkOptions, withRetinue } from '../open.js'
-import { planEnding } from '../plan/ending.js'
+import { planDriving } from '../plan/driving.js'
 import { optionsOfRun } from '../plan/of-run.js'
 
 export async function resume(id: string, options: WorkOptions & DriveOptions): Promise<number> {
@@ -9,7 +9,8 @@ export async function resume(id: string, options: WorkOptions & DriveOptions): P
 }
 
 export async function resumeRun(retinue: Retinue, run_id: string, options: DriveOptions): Promise<number> {
-  const { status, plan } = await retinue.find(run_id)
+  const run = await retinue.find(run_id)
+  const { status } = run
   if (status === 'running') {
     throw new RetinueError(
       'held',
@@ -22,13 +23,7 @@ export async function resumeRun(retinue: Retinue, run_id: string, options: Drive
   const driving: DriveOptions = {
     ...options,
     finished: status === 'closed',
-    ...(plan ? await withPlan(retinue, run_id, options) : {}),
+    ...(run.plan ? planDriving(retinue, { ...options, as: await optionsOfRun(retinue, run) }) : {}),
   }
   return drive(retinue, driving, (watching) => retinue.resume(run_id, watching))
-}
-
-/** What more there is to a run of a plan. */
-async function withPlan(retinue: Retinue, run_id: string, options: DriveOptions): Promise<Partial<DriveOptions>> {
-  const as = await optionsOfRun(retinue, run_id)
-  return { ending: planEnding(retinue, { ...options, as }), checkPlan: (text) => retinue.checkPlan(text, as) }
 }

@@ -5,7 +5,7 @@ import { EXIT } from '../exit.js'
 import { readStdin } from '../input.js'
 import { type WorkOptions, withRetinue } from '../open.js'
 import { offerTrust } from '../trust.js'
-import { type PlanFlags, planForGoal } from './plan.js'
+import { type PlanFlags, planForGoal, refuseFile } from './plan.js'
 import { resumeRun } from './resume.js'
 
 type RunFlags = WorkOptions &
@@ -21,6 +21,7 @@ const COMMANDS = [
 export async function run(words: string[], flags: RunFlags): Promise<number> {
   const task = await taskFrom(words)
   if (flags.plan !== true) refuseForPlans(flags)
+  else if (task !== null) await refuseFile(task)
   if (canAsk(flags) && !(await offerTrust(flags))) return EXIT.interrupted
   return withRetinue(flags, async (retinue) => {
     const earlier = await earlierRun(retinue, flags)

@@ -1,5 +1,7 @@
 import type { RunSummary } from '../../index.js'
 import { type StoreOptions, withRetinue } from '../open.js'
+import { leftRuns } from '../plan/left-runs.js'
+import { NOT_CARRIED_OUT } from '../plan/outcome-lines.js'
 import { age, cost, count, type Paint, paintFor, printable } from '../style.js'
 
 export async function runs(options: StoreOptions & { limit: number; json?: boolean }): Promise<number> {
@@ -10,16 +12,23 @@ export async function runs(options: StoreOptions & { limit: number; json?: boole
       return 0
     }
     if (rows.length === 0) process.stdout.write(`No runs in ${retinue.cwd} yet. Start one: retinue "task"\n`)
-    for (const text of runTable(rows, paintFor(process.stdout, process.env))) process.stdout.write(`${text}\n`)
+    const left = await leftRuns(retinue, rows)
+    for (const text of runTable(rows, left, paintFor(process.stdout, process.env))) process.stdout.write(`${text}\n`)
     return 0
   })
 }
 
-/** A line for each run, and what can be done about those whose process is gone. */
-export function runTable(rows: readonly RunSummary[], { dim, green, red, yellow }: Paint): string[] {
+/** A line for each run, and what can be done about those whose process is gone. `left`: whose plans are for later. */
+export function runTable(
+  rows: readonly RunSummary[],
+  left: ReadonlySet<string>,
+  { dim, green, red, yellow }: Paint,
+): string[] {
   const lines = rows.map((row) => {
-    const state = row.status === 'closed' ? (row.outcome ?? 'closed') : row.status
-    const colour = state === 'completed' ? green : row.status === 'running' ? yellow : red
+    const for_later = left.has(row.run_id)
+    const ended = for_later ? NOT_CARRIED_OUT : (row.outcome ?? 'closed')
+    const state = row.status === 'closed' ? ended : row.status
+    const colour = state === 'completed' ? green : row.status === 'running' || for_later ? yellow : red
     const tokens = `${count(row.input_tokens + row.output_tokens)} tokens, ${cost(row.cost_usd)}`
     const about = (row.task.trim().split(/\n\s*\n/, 1)[0] as string).replace(/\s+/g, ' ')
     const task = printable(`${row.plan ? 'plan: ' : ''}${about}`).slice(0, 60)

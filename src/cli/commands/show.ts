@@ -2,7 +2,8 @@ import { keptWorkInWords, type Landing, type Retinue, type RunSummary, type Stor
 import { EXIT } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { outcomeOf } from '../plan/ending.js'
-import { outcomeLines, standing } from '../plan/outcome-lines.js'
+import { leftRuns } from '../plan/left-runs.js'
+import { NOT_CARRIED_OUT, outcomeLines, standing } from '../plan/outcome-lines.js'
 import { agentHead, agentTail } from '../show/agent.js'
 import { agentIds, type Dossier, openDossier } from '../show/dossier.js'
 import { landingLines, landingOf, type Remains } from '../show/landing.js'
@@ -49,7 +50,7 @@ export async function runLines(
   const landing = landingOf(events)
   const tree = treeLines(events, { now: Date.now(), interrupted: run.status === 'interrupted' }, paint)
   return [
-    ...runHead(run, paint),
+    ...runHead(run, paint, (await leftRuns(retinue, [run])).size > 0 ? NOT_CARRIED_OUT : undefined),
     ...(landing ? landingLines(landing, run.run_id, await remains(retinue, run.run_id, landing)) : []),
     ...(await keptLines(retinue, run)),
     ...(await planLines(retinue, run, paint)),
@@ -62,10 +63,10 @@ export async function runLines(
 }
 
 /** How far the plan has come, where the run is about one. */
-async function planLines(retinue: Retinue, { run_id, status, plan }: RunSummary, paint: Paint): Promise<string[]> {
-  const outcome = plan ? await outcomeOf(retinue, run_id) : null
+async function planLines(retinue: Retinue, run: RunSummary, paint: Paint): Promise<string[]> {
+  const outcome = run.plan ? await outcomeOf(retinue, run.run_id) : null
   if (!outcome) return []
-  return ['', `plan ${standing(outcome, status)}`, ...outcomeLines(outcome, status, paint)]
+  return ['', `plan ${standing(outcome, run)}`, ...outcomeLines(outcome, run, paint)]
 }
 
 /** The log says how the run ended; whether somebody has applied or discarded it since is in the folder. */

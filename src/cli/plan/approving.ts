@@ -1,23 +1,22 @@
-import { type Person, type Plan, type PlanCheck, type PlanPreview, writePlan } from '../../index.js'
+import { type Approval, type PlanPreview, type Proposal, writePlan } from '../../index.js'
 import { choose } from '../question/choose.js'
 import type { Desk } from '../question/prompt.js'
 import { write } from '../question/write.js'
 import { line, type Paint } from '../style.js'
-import { editPlan } from './editing.js'
+import { type EditDesk, editPlan, type Sound } from './editing.js'
 import { faultLines } from './faults.js'
 import { previewLines } from './preview-lines.js'
 
-type Approve = NonNullable<Person['approve']>
-type Proposal = Parameters<Approve>[0]
-type Approval = Awaited<ReturnType<Approve>>
+/** For plans that are edited. `save`: keeps what was written where the plan is, and says where that is. */
+export type PlanEditing = Pick<EditDesk, 'check'> & { save: (text: string) => Promise<string> }
 
 type Asked = {
   desk: Desk
   say: (text: string) => void
   signal: AbortSignal
   paint: Paint
-  /** Whether a plan that was edited could be carried out. Absent: it cannot be edited here. */
-  check?: (text: string) => Promise<PlanCheck>
+  /** Absent: it cannot be edited here. */
+  editing?: PlanEditing
 }
 
 const LEAVE = 'Leave it for later: the plan is saved'
@@ -25,24 +24,20 @@ const EDIT = 'Edit it'
 const CARRY_OUT = 'Carry it out'
 
 /** Asks whether a plan is carried out, edited first, or left; or whether one of its steps begins. */
-export function approve(proposal: Proposal, asked: Asked): Promise<Approval> {
+export function approve(proposal: Proposal, asked: Asked): Promise<Approval | null> {
   return proposal.step === null ? approvePlan(proposal, asked) : approveStep(proposal, proposal.step, asked)
 }
 
-async function approvePlan({ plan, preview, faults }: Proposal, asked: Asked): Promise<Approval> {
-  const { say, paint, check } = asked
-  let shown: { plan: Plan; preview: PlanPreview | null; edited: boolean } = {
-    plan,
-    preview: preview as PlanPreview | null,
-    edited: false,
-  }
-  const show = () => {
+async function approvePlan({ plan, preview, faults }: Proposal, asked: Asked): Promise<Approval | null> {
+  const { say, paint, editing } = asked
+  let edit: Pick<Sound, 'text' | 'plan'> | null = null
+  const show = (preview: PlanPreview | null) => {
     say('')
-    if (shown.preview) for (const text of previewLines(shown.preview, paint)) say(text)
+    if (preview) for (const text of previewLines(preview, paint)) say(text)
   }
-  show()
+  show(preview as PlanPreview | null)
   for (const text of faultLines('plan', [...faults])) say(text)
-  const labels = [LEAVE, ...(check ? [EDIT] : []), ...(faults.length === 0 ? [CARRY_OUT] : [])]
+  const labels = [LEAVE, ...(editing ? [EDIT] : []), ...(faults.length === 0 ? [CARRY_OUT] : [])]
   for (;;) {
     say('')
     say('? Carry this plan out?')
@@ -50,11 +45,11 @@ async function approvePlan({ plan, preview, faults }: Proposal, asked: Asked): P
     if (label === null) return null
     say(`  → ${label}`)
     if (label === CARRY_OUT) {
-      return { answer: 'approve', by: 'person', note: null, ...(shown.edited ? { plan: shown.plan } : {}) }
+      return { answer: 'approve', by: 'person', note: null, ...(edit ? { plan: edit.plan } : {}) }
     }
-    if (label === LEAVE || !check) return { answer: 'decline', by: 'person', note: null }
-    const edited = await editPlan(writePlan(shown.plan), {
-      ...{ say, check, signal: asked.signal, name: 'plan' },
+    if (label === LEAVE || !editing) return { answer: 'decline', by: 'person', note: null }
+    const edited = await editPlan(edit?.text ?? writePlan(plan), {
+      ...{ say, check: editing.check, signal: asked.signal, name: 'plan' },
       again: async () => (await chosen([LEAVE, 'Edit it again'], asked, 'leaves it')) === 'Edit it again',
     })
     if (edited.kind === 'left') {
@@ -62,15 +57,26 @@ async function approvePlan({ plan, preview, faults }: Proposal, asked: Asked): P
       return asked.signal.aborted ? null : { answer: 'decline', by: 'person', note: null }
     }
     if (edited.kind === 'sound') {
-      await edited.forget()
-      shown = { plan: edited.plan, preview: edited.preview, edited: true }
+      edit = edited
       if (!labels.includes(CARRY_OUT)) labels.push(CARRY_OUT)
-      show()
+      show(edited.preview)
+      await keep(edited, editing, say)
     }
   }
 }
 
-async function approveStep({ plan }: Proposal, id: string, asked: Asked): Promise<Approval> {
+/** At once, so that it is there in whatever way the question ends. */
+async function keep(edited: Sound, editing: PlanEditing, say: Asked['say']): Promise<void> {
+  try {
+    say(`The plan as you changed it is saved in ${line(await editing.save(edited.text))}`)
+    await edited.forget()
+  } catch (error) {
+    const why = (error as Error).message
+    say(`The plan as you changed it could not be saved: ${line(why)}; what you wrote is in ${line(edited.file)}`)
+  }
+}
+
+async function approveStep({ plan }: Proposal, id: string, asked: Asked): Promise<Approval | null> {
   const { say, desk, signal } = asked
   const step = plan.steps.find((one) => one.id === id)
   say('')

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import {
   type PlanOptions,
   type PlanOutcome,
@@ -10,9 +12,10 @@ import {
 import { type DriveOptions, type Ending, isQuiet } from '../drive.js'
 import { EXIT, exitOfResult } from '../exit.js'
 import { paintFor } from '../style.js'
-import { previewLines } from './preview-lines.js'
+import { checkedLines } from './checked-lines.js'
+import { isForLater, NOT_CARRIED_OUT } from './outcome-lines.js'
 
-type EndingOptions = DriveOptions & {
+export type EndingOptions = DriveOptions & {
   /** How the plan would be carried out. */
   as: PlanOptions
   /** The exit code where the plan was made and nobody said yes to it. Default: that is how it was wanted. */
@@ -22,20 +25,24 @@ type EndingOptions = DriveOptions & {
 /** What there is to say when a run of a plan is over: its report, or the plan itself and how to go on with it. */
 export function planEnding(retinue: Retinue, options: EndingOptions): (result: RunResult) => Promise<Ending> {
   return async (result) => {
-    const outcome = await outcomeOf(retinue, result.run_id)
-    if (!outcome) return { answer: result.text, notes: [], also: {}, code: exitOfResult(result) }
+    const { run_id } = result
+    const usual = { answer: result.text, notes: [], also: {}, code: exitOfResult(result) }
+    const outcome = await outcomeOf(retinue, run_id)
+    if (!outcome) return usual
     const also = { plan_outcome: outcome }
-    const { status, revision } = outcome
-    // One that was left when its rest was to be changed has come to something.
-    const waits = revision === 0 && (status === 'made' || status === 'left')
-    if (!waits) return { answer: result.text, notes: [], also, code: exitOfResult(result) }
+    if (!isForLater(outcome, result)) return { ...usual, also }
+    const file = join(retinue.cwd, planFile(run_id))
+    const saved = (await readFile(file, 'utf8').catch(() => null)) !== null
+    const { status, plan } = outcome
+    const stopped = status !== 'made' && status !== 'left'
+    const checked = await lookedAt(retinue, outcome, options)
     return {
       // Somebody at a terminal has seen it; a program gets the file.
-      answer: status === 'left' || outcome.plan === null ? '' : writePlan(outcome.plan).trimEnd(),
-      notes: [...(await previewOf(retinue, outcome, options)), ...howToGoOn(result.run_id)],
-      also,
-      code: options.left ?? EXIT.ok,
-      ...(status === 'left' ? { word: 'left for later' } : {}),
+      answer: status !== 'made' || plan === null ? '' : writePlan(plan).trimEnd(),
+      notes: [...checked.lines, ...howToGoOn(run_id, { saved, sound: checked.sound })],
+      also: { ...also, plan_file: saved ? file : null },
+      code: stopped ? exitOfResult(result) : (options.left ?? EXIT.ok),
+      ...(status === 'left' ? { word: NOT_CARRIED_OUT } : {}),
     }
   }
 }
@@ -51,15 +58,19 @@ export async function outcomeOf(retinue: Retinue, run_id: string): Promise<PlanO
 }
 
 /** Only where nobody was asked: whoever was has read it. */
-async function previewOf(retinue: Retinue, { plan, status }: PlanOutcome, options: EndingOptions): Promise<string[]> {
-  if (plan === null || status === 'left' || isQuiet(options)) return []
+async function lookedAt(retinue: Retinue, { run_id, plan, status }: PlanOutcome, options: EndingOptions) {
+  if (plan === null || status !== 'made' || isQuiet(options)) return { sound: true, lines: [] }
   const checked = await retinue.checkPlan(plan, options.as)
-  return checked.ok ? previewLines(checked.preview, paintFor(process.stderr, process.env)) : []
+  const lines = checkedLines(checked, planFile(run_id), paintFor(process.stderr, process.env))
+  return { sound: checked.ok, lines }
 }
 
-function howToGoOn(run_id: string): string[] {
+function howToGoOn(run_id: string, { saved, sound }: { saved: boolean; sound: boolean }): string[] {
+  const where = saved ? `saved in ${planFile(run_id)}` : 'in the log of the run, because its file could not be written'
   return [
-    `The plan is saved in ${planFile(run_id)}; nothing of it is carried out.`,
-    `Carry it out with: retinue plan run ${run_id}   (retinue plan edit ${run_id} changes it first)`,
+    `The plan is ${where}; nothing of it is carried out.`,
+    sound
+      ? `Carry it out with: retinue plan run ${run_id}   (retinue plan edit ${run_id} changes it first)`
+      : `Change it with: retinue plan edit ${run_id}`,
   ]
 }

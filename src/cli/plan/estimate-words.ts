@@ -1,5 +1,5 @@
 import type { PlanPreview } from '../../index.js'
-import { cost, count, duration, line } from '../style.js'
+import { cost, duration, line, plural } from '../style.js'
 
 type Estimate = PlanPreview['estimate']
 type Side = 'likely' | 'most'
@@ -29,8 +29,8 @@ export function stepEstimate(estimate: Estimate): string {
 
 function figures({ tool_calls, tokens, cost_usd, duration_ms }: Estimate, side: Side): string[] {
   const shown: [number | null, (value: number) => string][] = [
-    [tool_calls[side], (value) => `${count(Math.round(value))} calls`],
-    [tokens[side], (value) => `${count(Math.round(value))} tokens`],
+    [tool_calls[side], (value) => plural(Math.round(value), 'call')],
+    [tokens[side], (value) => plural(Math.round(value), 'token')],
     [cost_usd[side], (value) => cost(value)],
     [duration_ms[side], (value) => duration(Math.round(value))],
   ]

@@ -10,7 +10,7 @@ type PlanLineOptions = {
   in_tree: boolean
   /** How a step is called. */
   step: (id: string) => string
-  /** `3 of 7 steps`, after this event. */
+  /** `3 of 7 steps completed`, after this event. */
   total: string | null
 }
 
@@ -52,7 +52,7 @@ export function planLine(event: StoredEvent, options: PlanLineOptions): string |
     }
     case 'plan.step_ended': {
       const { status, reason } = event.data
-      const mark = { completed: green('✓'), failed: red('✗'), skipped: yellow('○') }[status]
+      const mark = { completed: green('✓'), failed: red('✗'), skipped: yellow('–') }[status]
       const why = reason === null ? '' : `: ${line(firstLine(reason))}`
       return `${mark} ${step(event.data.step)} ${status}${why}${total === null ? '' : ` ${dim(`· ${total}`)}`}`
     }

@@ -1,6 +1,7 @@
-import { namesInWords, type PlanOutcome, type RunStatus } from '../../index.js'
+import { namesInWords, type PlanOutcome, type RunResult, type RunStatus } from '../../index.js'
 import { cost, duration, line, type Paint, plural } from '../style.js'
 import { labelOf } from './progress.js'
+import { stepCounts } from './step-counts.js'
 
 type StepOutcome = PlanOutcome['steps'][number]
 
@@ -9,8 +10,11 @@ const MARKS = { completed: '✓', failed: '✗', skipped: '–', waiting: '○',
 /** A title can be a sentence; the report has all of it. */
 const TITLE_CHARS = 60
 
-/** What a plan has come to: a line for each step, and what holds for the whole. `status`: of the run. */
-export function outcomeLines(outcome: PlanOutcome, status: RunStatus, paint: Paint): string[] {
+/** How the run stands that a plan is of. `outcome`: null until it is closed. */
+type Standing = { status: RunStatus; outcome: RunResult['outcome'] | null }
+
+/** What a plan has come to: a line for each step, and what holds for the whole. */
+export function outcomeLines(outcome: PlanOutcome, { status }: Pick<Standing, 'status'>, paint: Paint): string[] {
   const { checks, findings, totals } = outcome
   const { green, red, yellow, dim } = paint
   return [
@@ -18,21 +22,35 @@ export function outcomeLines(outcome: PlanOutcome, status: RunStatus, paint: Pai
     ...checks.map(({ what, passed }) => `${passed ? green('✓') : red('✗')} check of the whole: ${line(what)}`),
     ...findings.map(({ title }) => `${yellow('!')} found and not mended: ${line(title)}`),
     dim(
-      `${progressOf(outcome)} · ${plural(totals.agents, 'sub-agent')}, ${plural(totals.tool_calls, 'call')}, ${plural(totals.tokens, 'token')}, ${cost(totals.cost_usd)}, ${duration(totals.duration_ms)}`,
+      `${stepCounts(outcome.steps)} · ${plural(totals.agents, 'sub-agent')}, ${plural(totals.tool_calls, 'call')}, ${plural(totals.tokens, 'token')}, ${cost(totals.cost_usd)}, ${duration(totals.duration_ms)}`,
     ),
   ]
 }
 
-/** How it stands, in words. */
-export function standing({ status, reason }: PlanOutcome, run: RunStatus): string {
-  if (status === 'running') return run === 'closed' ? 'not carried out to its end' : run
-  const words = { completed: 'completed', failed: 'failed', made: 'not carried out', left: 'not carried out' }[status]
-  return reason === null || status === 'completed' ? words : `${words}: ${line(reason)}`
+export const NOT_CARRIED_OUT = 'not carried out'
+
+/** How it stands, in a word or a few. */
+export function standingWord({ status, revision }: PlanOutcome, run: Standing): string {
+  const left = status === 'made' || status === 'left'
+  if (left && revision === 0) return NOT_CARRIED_OUT
+  if (run.status !== 'closed') return run.status
+  if (run.outcome === 'cancelled' && status !== 'completed') return 'cancelled'
+  return left || status === 'running' ? 'not carried out to its end' : status
 }
 
-function progressOf({ steps }: PlanOutcome): string {
-  const over = steps.filter(({ status }) => status !== 'waiting' && status !== 'running').length
-  return `${over} of ${plural(steps.length, 'step')}`
+/** The same with why, and what can be done about it. */
+export function standing(outcome: PlanOutcome, run: Standing): string {
+  const word = standingWord(outcome, run)
+  if (word === 'interrupted') return `paused or interrupted: retinue resume ${outcome.run_id}`
+  const { reason, status } = outcome
+  return reason === null || status === 'completed' ? word : `${word}: ${line(reason)}`
+}
+
+/** Whether there is a plan of which nothing was begun: it was all that was wanted, or it was left, or stopped before. */
+export function isForLater({ status, revision, plan }: PlanOutcome, { outcome }: Pick<Standing, 'outcome'>): boolean {
+  // One that was left when its rest was to be changed has come to something.
+  if (revision > 0) return false
+  return status === 'made' || status === 'left' || (outcome === 'cancelled' && plan !== null)
 }
 
 function stepLines(outcome: PlanOutcome, run: RunStatus, paint: Paint): string[] {

@@ -9,7 +9,7 @@ export function previewLines(preview: PlanPreview, paint: Paint): string[] {
   const { goal, assumptions, completion_criteria, checks, steps, parallel } = preview
   return [
     `${paint.bold('Plan:')} ${line(goal)}`,
-    paint.dim(`${plural(steps.length, 'step')}, ${atOnce(parallel.most)}`),
+    paint.dim(`${plural(steps.length, 'step')}${steps.length < 2 ? '' : `, ${atOnce(parallel.most)}`}`),
     '',
     ...wavesOf(steps).flatMap((wave, i) => waveLines(wave, i + 1, paint)),
     ...listed('Not more at once', parallel.why),

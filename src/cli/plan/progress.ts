@@ -8,9 +8,10 @@ import {
   withPlan,
 } from '../../index.js'
 import { line } from '../style.js'
+import { stepCounts } from './step-counts.js'
 
-/** A step that nobody works on yet, and what it waits for, in words. */
-export type WaitingStep = { id: string; label: string; title: string; agent: string | null; waits: string }
+/** A step without a sub-agent. `over`: there will be none. `why`: what it waits for, or why it was left out, in words. */
+export type IdleStep = { id: string; label: string; title: string; agent: string | null; over: boolean; why: string }
 
 /** How far the plans of a run have come, from its events: for the tree and for the lines beside it. */
 export class PlanProgress {
@@ -45,11 +46,17 @@ export class PlanProgress {
     return found ? labelOf(found) : `step ${line(step)}`
   }
 
-  /** Steps of an agent's plans that have not begun and will not have ended before. */
-  waiting(agent_id: string): WaitingStep[] {
-    return (this.#plans.get(agent_id) ?? []).flatMap((plan) =>
-      plan.ended ? [] : plan.steps.filter(isWaiting).map((step) => waitingStep(step, plan)),
+  /** Steps of an agent's plans that nobody works on or did: those that are over first. */
+  idle(agent_id: string): IdleStep[] {
+    const steps = (this.#plans.get(agent_id) ?? []).flatMap((plan) =>
+      plan.steps.filter(({ attempts }) => attempts.length === 0).map((step) => idleStep(step, plan)),
     )
+    return [...steps.filter(({ over }) => over), ...steps.filter(({ over }) => !over)]
+  }
+
+  /** Whether nobody said yes to an agent's plan, so that nothing of it was begun. */
+  isLeft(agent_id: string): boolean {
+    return (this.#plans.get(agent_id) ?? []).some((plan) => plan.ended?.status === 'left' && plan.revision === 0)
   }
 
   /** What an agent does with its plan itself: null where its sub-agents do it all. */
@@ -73,12 +80,11 @@ export class PlanProgress {
     })
   }
 
-  /** `3 of 7 steps`, of all plans together; null where there are none. */
+  /** `3 of 7 steps completed`, of all plans together; null where there are none. */
   total(): string | null {
     const steps = [...this.#plans.keys()].flatMap((agent_id) => this.#steps(agent_id))
     if (steps.length === 0) return null
-    const over = steps.filter(({ ended }) => ended !== null).length
-    return `${over} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`
+    return stepCounts(steps.map(({ stage, ended }) => ({ stage, status: ended?.status ?? 'waiting' })))
   }
 
   #steps(agent_id: string): StepState[] {
@@ -96,13 +102,14 @@ export function labelOf({ id, stage }: Pick<StepState, 'id' | 'stage'>): string 
   return id.startsWith(stage) ? line(id) : `${stage} ${line(id)}`
 }
 
-function isWaiting({ attempts, ended }: StepState): boolean {
-  return attempts.length === 0 && ended === null
+function idleStep(step: StepState, plan: PlanState): IdleStep {
+  const { id, title, agent, ended } = step
+  const over = ended !== null
+  return { id, label: labelOf(step), title, agent, over, why: over ? endOf(ended) : waitsFor(step, plan) }
 }
 
-function waitingStep(step: StepState, plan: PlanState): WaitingStep {
-  const { id, title, agent } = step
-  return { id, label: labelOf(step), title, agent, waits: waitsFor(step, plan) }
+function endOf({ status, reason }: NonNullable<StepState['ended']>): string {
+  return reason === null ? status : `${status}: ${line(reason)}`
 }
 
 function waitsFor({ depends_on, approval }: StepState, { steps }: PlanState): string {

@@ -35,9 +35,13 @@ export function refuseOpen(run: RunSummary | null, what: string): void {
   )
 }
 
-async function isFile(path: string): Promise<boolean> {
+export async function isFile(path: string): Promise<boolean> {
   const found = await stat(absolute(path)).catch(() => null)
   return found !== null && !found.isDirectory()
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  return (await stat(absolute(path)).catch(() => null))?.isDirectory() === true
 }
 
 /** null: a file is named. It stands before a run of its name: whoever means the run can give more of its id. */
@@ -47,6 +51,7 @@ export async function namedRun(retinue: Retinue, named: string): Promise<RunSumm
     return await retinue.find(named)
   } catch (error) {
     if (!(error instanceof RetinueError) || error.code !== 'not_found') throw error
+    if (await isFolder(named)) throw new RetinueError('input', `${named} is a folder: name a plan file in it, or a run`)
     const hint = 'retinue plan list shows the plans that are saved'
     throw new RetinueError('not_found', `There is neither a file nor a run "${named}": ${hint}`)
   }

@@ -4,8 +4,9 @@ import { cost, count, duration, line, type Paint, plural, printable } from '../s
 /** Above so many, the contracts of agents are on their own pages only. */
 const MAX_CONTRACTS = 20
 
-export function runHead(run: RunSummary, { bold, dim }: Paint): string[] {
-  const state = run.outcome ?? run.status
+/** `word`: how it ended, if not as its outcome says. */
+export function runHead(run: RunSummary, { bold, dim }: Paint, word?: string): string[] {
+  const state = word ?? run.outcome ?? run.status
   const tokens = `${count(run.input_tokens)} tokens in (${count(run.cached_tokens)} cached), ${count(run.output_tokens)} out`
   return [
     bold(printable(shortened(run.task))),

@@ -1,14 +1,14 @@
 import { type RunTree, type Standing, standingOf, type TreeAgent } from '../../index.js'
-import type { WaitingStep } from '../plan/progress.js'
+import type { IdleStep } from '../plan/progress.js'
 
 /**
  * What one line of the tree stands for: an agent (with all below it, where that is hidden), several siblings, or steps
- * of a plan that nobody works on yet.
+ * of a plan that nobody works on, yet or at all.
  */
 export type Row =
   | { kind: 'agent'; guides: string; agent: TreeAgent; hidden: number }
   | { kind: 'group'; guides: string; standing: Standing; agents: TreeAgent[] }
-  | { kind: 'steps'; guides: string; standing: 'waiting'; steps: WaitingStep[] }
+  | { kind: 'steps'; guides: string; standing: 'waiting'; steps: IdleStep[] }
 
 type Branch = { row: Row; below: Branch[] }
 
@@ -23,7 +23,7 @@ type Strictness = {
   most_at_work: number
 }
 
-type StepsOf = (agent_id: string) => readonly WaitingStep[]
+type StepsOf = (agent_id: string) => readonly IdleStep[]
 
 /**
  * The rows of a tree, at most so many. What is finished goes first, then what waits to begin, then the deepest, then the
@@ -65,7 +65,13 @@ function branch(agent: TreeAgent, strictness: Strictness, stepsOf: StepsOf): Bra
   const { fold, max_depth, group } = strictness
   const hides = agent.depth >= max_depth || (fold && isFinished(agent) && agent.depth > 0)
   const row: Row = { kind: 'agent', guides: '', agent, hidden: hides ? countBelow(agent) : 0 }
-  const steps = stepBranches(stepsOf(agent.id), group.includes('waiting'))
+  const all = stepsOf(agent.id)
+  const steps = [true, false].flatMap((over) =>
+    stepBranches(
+      all.filter((step) => step.over === over),
+      group.includes(over ? 'completed' : 'waiting'),
+    ),
+  )
   if (hides || agent.children.length === 0) return { row, below: hides ? [] : steps }
   const groups = new Map<Standing, TreeAgent[]>()
   for (const child of agent.children) {
@@ -82,7 +88,7 @@ function branch(agent: TreeAgent, strictness: Strictness, stepsOf: StepsOf): Bra
 }
 
 /** One line each, or one for all of them. */
-function stepBranches(steps: readonly WaitingStep[], together: boolean): Branch[] {
+function stepBranches(steps: readonly IdleStep[], together: boolean): Branch[] {
   const rows = together && steps.length > 1 ? [[...steps]] : steps.map((step) => [step])
   return rows.map((each) => ({ row: { kind: 'steps', guides: '', standing: 'waiting', steps: each }, below: [] }))
 }

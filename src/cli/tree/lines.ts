@@ -8,7 +8,8 @@ import {
   totalsOf,
   waitsForPerson,
 } from '../../index.js'
-import type { PlanProgress, WaitingStep } from '../plan/progress.js'
+import { NOT_CARRIED_OUT } from '../plan/outcome-lines.js'
+import type { IdleStep, PlanProgress } from '../plan/progress.js'
 import { cost, line, type Paint, plural } from '../style.js'
 import { type Row, rowsOf } from './collapse.js'
 import { cut, cutStart, fill, fillStart, widthOf } from './width.js'
@@ -23,8 +24,8 @@ export type TreeView = {
   speech: ReadonlyMap<string, string>
   /** Its process is gone, and `now` is when it was seen last. */
   interrupted?: boolean
-  /** Of plans: which step each sub-agent does, and which wait. Default: there are none. */
-  progress?: Pick<PlanProgress, 'labelOf' | 'waiting' | 'doing' | 'asks' | 'total'>
+  /** Of plans: which step each sub-agent does, and which have none. Default: there are none. */
+  progress?: Pick<PlanProgress, 'labelOf' | 'idle' | 'isLeft' | 'doing' | 'asks' | 'total'>
 }
 
 /** Room that is left for what scrolls by above the tree. */
@@ -37,8 +38,8 @@ type Cells = { left: string; doing: string; shorten: typeof cut; figures: string
 /** The tree as lines of a terminal: one for each agent or group, and one with totals. Never taller or wider than it. */
 export function treeLines(tree: RunTree, view: TreeView): string[] {
   const height = Math.max(1, Math.min(view.rows - 1, Math.max(view.rows - ABOVE, 3)))
-  const waiting = (agent_id: string) => view.progress?.waiting(agent_id) ?? []
-  const cells = rowsOf(tree, height - 1, waiting).map((row) => cellsOf(row, view))
+  const idle = (agent_id: string) => view.progress?.idle(agent_id) ?? []
+  const cells = rowsOf(tree, height - 1, idle).map((row) => cellsOf(row, view))
   // The last column stays free: a terminal that has drawn there may already be on the next line.
   const width = Math.max(1, view.columns - 1)
   const kept = figuresThatFit(cells, width)
@@ -51,7 +52,7 @@ export function treeLines(tree: RunTree, view: TreeView): string[] {
     const doing = cell.shorten(cell.doing, room - leftWidth - GAP)
     const figures = kept.map((i, k) => `  ${fillStart(cell.figures[i] ?? '', figureWidths[k] as number)}`).join('')
     const middle = figures.trim() === '' ? doing : fill(doing, room - leftWidth - GAP)
-    return painted(cell, left, room - leftWidth > GAP ? `  ${middle}` : '', figures.trimEnd(), view.paint)
+    return painted(cell, left, room - leftWidth > GAP ? `  ${middle}` : '', figures.trimEnd(), view)
   })
   return [...lines, view.paint.dim(cut(totalsLine(tree, view), width))]
 }
@@ -81,16 +82,17 @@ function cellsOf(row: Row, view: TreeView): Cells {
   return row.kind === 'agent' ? agentCells(row, view) : groupCells(row, view)
 }
 
-/** Steps that nobody works on yet. */
+/** Steps that nobody works on, yet or at all. */
 function stepCells(row: Extract<Row, { kind: 'steps' }>, { interrupted }: TreeView): Cells {
   const { steps, guides } = row
-  const [first, last] = [steps[0] as WaitingStep, steps.at(-1) as WaitingStep]
+  const [first, last] = [steps[0] as IdleStep, steps.at(-1) as IdleStep]
+  const { over } = first
   const alone = `${first.label} ${named(first.agent, first.title)}`
-  const together = `${steps.length} steps waiting (${first.id}${steps.length > 2 ? ' … ' : ', '}${last.id})`
+  const together = `${steps.length} steps ${over ? 'skipped' : 'waiting'} (${first.id}${steps.length > 2 ? ' … ' : ', '}${last.id})`
   return {
     row,
-    left: `${guides}${MARKS.waiting} ${flat(line(steps.length === 1 ? alone : together))}`,
-    doing: flat(steps.length === 1 && interrupted !== true ? first.waits : ''),
+    left: `${guides}${over ? NOT_DONE : MARKS.waiting} ${flat(line(steps.length === 1 ? alone : together))}`,
+    doing: flat(steps.length === 1 && (over || interrupted !== true) ? first.why : ''),
     shorten: cut,
     figures: ['', '', '', ''],
   }
@@ -121,6 +123,7 @@ function agentCells(row: Extract<Row, { kind: 'agent' }>, view: TreeView): Cells
 
 /** What it does itself; what it does with its plan comes first. */
 function doingOf(agent: TreeAgent, progress: TreeView['progress']): string {
+  if (progress?.isLeft(agent.id)) return NOT_CARRIED_OUT
   return (isOpen(agent) && progress?.doing(agent.id)) || doingWords(agent)
 }
 
@@ -142,6 +145,8 @@ const GROUP_WORDS: Record<Standing, string> = {
   at_work: 'more at work',
 }
 const MARKS: Record<Standing, string> = { completed: '✓', incomplete: '!', failed: '✗', waiting: '○', at_work: '●' }
+/** A step that was skipped, a plan that was left for later. */
+const NOT_DONE = '–'
 
 function groupCells(row: Extract<Row, { kind: 'group' }>, { now }: TreeView): Cells {
   const { agents, standing, guides } = row
@@ -178,16 +183,18 @@ function figureCells({ tool_calls, tokens, cost_usd }: Figures): string[] {
 
 function markOf(agent: TreeAgent, progress: TreeView['progress']): string {
   const standing = standingOf(agent)
+  if (progress?.isLeft(agent.id)) return NOT_DONE
   if (standing !== 'at_work') return MARKS[standing]
   if (agent.state === 'waiting_for_merge') return '◆'
   return waitsForPerson(agent) || progress?.asks(agent.id) ? '?' : MARKS.at_work
 }
 
 /** The mark has the colour of the state, the rest is as quiet as it can be. */
-function painted(cell: Cells, left: string, doing: string, figures: string, paint: Paint): string {
+function painted(cell: Cells, left: string, doing: string, figures: string, { paint, progress }: TreeView): string {
   const { row } = cell
   const { guides } = row
-  const colour = colourOf(row, paint)
+  const not_done = row.kind === 'agent' ? progress?.isLeft(row.agent.id) === true : row.kind === 'steps' && isOver(row)
+  const colour = not_done ? paint.yellow : colourOf(row, paint)
   const standing = standingOfRow(row)
   const fell_short = standing === 'failed' || standing === 'incomplete'
   const mark = left.slice(guides.length, guides.length + 1)
@@ -199,6 +206,10 @@ function painted(cell: Cells, left: string, doing: string, figures: string, pain
     (fell_short ? doing : paint.dim(doing)) +
     paint.dim(figures)
   )
+}
+
+function isOver({ steps }: Extract<Row, { kind: 'steps' }>): boolean {
+  return steps.every(({ over }) => over)
 }
 
 function standingOfRow(row: Row): Standing {

@@ -4,6 +4,7 @@ import {
   type AgentMemory,
   type EventData,
   type Part,
+  PROGRAM,
   type Purpose,
   reduce,
   type Usage,
@@ -22,14 +23,17 @@ const LIST_OF: Record<Purpose, ListName> = { turn: 'steps', report: 'report', su
  */
 export function scriptOf(events: Iterable<AgentEvent>): Script {
   const agents = new Map<string, ReturnType<typeof recordAgent>>()
+  const programs = new Set<string>()
   let workspace_root = ''
   for (const event of events) {
+    if (event.type === 'agent.started' && event.data.contract.model.provider === PROGRAM) programs.add(event.agent_id)
     if (event.type === 'run.created') workspace_root = event.data.workspace_root
     const agent = agents.get(event.agent_id) ?? recordAgent(() => workspace_root)
     agents.set(event.agent_id, agent)
     agent.take(event)
   }
-  const said = [...agents].flatMap(([id, agent]) => agent.recorded(id))
+  // What a program says it says again by itself.
+  const said = [...agents].flatMap(([id, agent]) => (programs.has(id) ? [] : agent.recorded(id)))
   const windows = [...agents.values()].map((agent) => agent.window() ?? 0)
   const window = Math.max(0, ...windows)
   return { ...(window > 0 ? { window } : {}), agents: Object.fromEntries(said) }

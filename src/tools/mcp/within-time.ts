@@ -1,5 +1,8 @@
 import { createContext, Script } from 'node:vm'
 
+/** On a machine that is too busy to do anything, all of them together may be too few. */
+const MOST_ATTEMPTS = 5
+
 export type WithinTime = <T>(ms: number, work: () => T) => { ok: true; value: T } | { ok: false }
 
 /**
@@ -9,7 +12,7 @@ export type WithinTime = <T>(ms: number, work: () => T) => { ok: true; value: T 
 export function createWithinTime(): WithinTime {
   const context = createContext(Object.create(null), { codeGeneration: { strings: false, wasm: false } })
   const script = new Script('work()')
-  return (ms, work) => {
+  const attempt: WithinTime = (ms, work) => {
     context.work = work
     try {
       return { ok: true, value: script.runInContext(context, { timeout: ms }) }
@@ -18,6 +21,16 @@ export function createWithinTime(): WithinTime {
       throw error
     } finally {
       context.work = null
+    }
+  }
+  return (ms, work) => {
+    for (let left = MOST_ATTEMPTS; ; left--) {
+      const before = process.cpuUsage()
+      const done = attempt(ms, work)
+      const { user, system } = process.cpuUsage(before)
+      // The clock on the wall ran, but the machine did something else.
+      const starved = (user + system) / 1000 < ms / 2
+      if (done.ok || !starved || left === 1) return done
     }
   }
 }

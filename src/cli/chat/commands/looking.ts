@@ -1,6 +1,7 @@
 import { type RunSummary, titleOf } from '../../../index.js'
 import { runTable } from '../../commands/runs.js'
 import { agentLines, runLines } from '../../commands/show.js'
+import { leftRuns } from '../../plan/left-runs.js'
 import { agentIds, openDossier } from '../../show/dossier.js'
 import { unknownAgent } from '../../show/unknown.js'
 import { cost, count, line, PLAIN } from '../../style.js'
@@ -54,7 +55,8 @@ export async function costs({ conversation, tasks }: Room) {
 /** `/runs` */
 export async function runs({ retinue }: Room) {
   const rows = await retinue.runs({ limit: 20 })
-  return { text: rows.length > 0 ? runTable(rows, PLAIN).join('\n') : 'No runs in this folder yet.', data: rows }
+  if (rows.length === 0) return { text: 'No runs in this folder yet.', data: rows }
+  return { text: runTable(rows, await leftRuns(retinue, rows), PLAIN).join('\n'), data: rows }
 }
 
 /** `/show [run] [agent]`: by t1 too; the last run of this session where none is named. */
