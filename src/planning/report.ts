@@ -54,7 +54,7 @@ function top(outcome: Reported): Block[] {
   const { goal, plan, totals, steps } = outcome
   const ended = [
     `- Status: ${statusInWords(outcome)}`,
-    ...(steps.length > 0 ? [`- Steps: ${countsInWords(outcome)}`] : []),
+    ...(steps.length > 0 ? [`- ${isWorked(outcome) ? 'Steps' : 'Planning'}: ${countsInWords(outcome)}`] : []),
     `- Used: ${plural(totals.agents, 'sub-agent')}, ${plural(totals.tool_calls, 'tool call')}, ${plural(totals.tokens, 'token')}, ${costInWords(totals.cost_usd)}`,
     `- Time: ${timeInWords(totals.duration_ms)}`,
   ]
@@ -84,6 +84,11 @@ function wholeReason({ reason, steps }: Reported): Block[] {
   if (reason === null || (!reason.trim().includes('\n') && reason.length <= REASON_CHARS)) return []
   const is_said = steps.some((step) => step.reason !== null && reason.includes(step.reason))
   return is_said ? [] : [{ said: reason }]
+}
+
+/** Whether there were steps of a plan, or only such as were to make one. */
+function isWorked({ steps }: Reported): boolean {
+  return steps.some(({ stage }) => stage === 'work')
 }
 
 function countsInWords({ steps }: Reported): string {

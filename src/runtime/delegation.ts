@@ -305,13 +305,14 @@ export class Delegation implements Delegator {
   async #turn(id: string, end: ChildEnd, stopped: AbortSignal): Promise<void> {
     const child = this.#child(id)
     const before = this.#before(id).map((other) => other.id)
-    const ofPlan = child.repairs === null && this.plans.hasStepsBefore(child)
+    const ofPlan = child.repairs === null && this.plans.isStep(child)
+    // Whether it really has to wait or not: the same work gives the same log.
     if (ofPlan && !child.settled) {
       const { step_idx } = child
       this.side.recorder.record('agent.subagent_settled', { sub_agent_id: id, step_idx, used: usedBy(end.used) })
       this.side.recorder.commitSoon()
     }
-    if (before.length === 0 && !ofPlan) return
+    if (before.length === 0 && !this.plans.hasStepsBefore(child)) return
     await this.#waiting(id, async () => {
       await unlessAborted(this.#allClosed(before), stopped)
       if (ofPlan) await this.plans.turnToJoin(child, stopped)

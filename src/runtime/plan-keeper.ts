@@ -203,6 +203,11 @@ export class Plans implements PlanKeeper {
     })
   }
 
+  /** Whether a sub-agent does a step of one of the plans. */
+  isStep(child: Child): boolean {
+    return stepOf(this.memory.plans, child) !== null
+  }
+
   hasStepsBefore(child: Child): boolean {
     const found = stepOf(this.memory.plans, child)
     return found !== null && stepsBefore(found.plan, found.step).length > 0

@@ -13,7 +13,7 @@ const FULL = process.env.RETINUE_FULL === '1'
  */
 const SWEEPS: { name: string; tree: TreeRun; events: number; every: { quick: number; full: number } }[] = [
   { name: 'four sub-agents', tree: FOUR, events: 80, every: { quick: 31, full: 1 } },
-  { name: 'the subtasks of a plan', tree: PLAN, events: 39, every: { quick: 40, full: 3 } },
+  { name: 'the subtasks of a plan', tree: PLAN, events: 48, every: { quick: 40, full: 3 } },
   { name: 'sub-agents of sub-agents', tree: DEEP, events: 72, every: { quick: 75, full: 5 } },
 ]
 

@@ -61,7 +61,6 @@ class Lab {
   readonly #moments: Moment[] = []
   /** When the work of each is done, and what then happens. */
   readonly #working = new Map<string, { until: number; done: () => void }>()
-  readonly #closed = new Map<string, Promise<void>>()
   readonly #plans: Plans
   #folded: PlanState[] = []
   #now = 0
@@ -78,10 +77,7 @@ class Lab {
       commitSoon: () => {},
     }
     const side = { recorder, signal: () => NEVER, rest: <T>(wait: () => Promise<T>) => wait(), limit: random.limit }
-    this.#plans = new Plans(side as unknown as PlanSide, {
-      worked: (id) => this.#closed.get(id) ?? null,
-      closed: async () => {},
-    })
+    this.#plans = new Plans(side as unknown as PlanSide, async () => {})
   }
 
   get record(): Omit<Carried, 'stuck'> {
@@ -133,9 +129,9 @@ class Lab {
         const id = `a${this.#jobs.length + 1}`
         this.#children.push({ id, call_id, index, step_idx: this.#jobs.length, closed: null } as unknown as Child)
         const more = { delivered: false, adjustments: [], closed: null, reused_from: null }
-        this.#jobs.push({ id, call_id, index, title, at_work: true, waits: false, ...more })
+        this.#jobs.push({ id, call_id, index, title, waits: false, ...more })
         this.#notes('began', this.#stepOf(id))
-        this.#closed.set(id, this.#lives(id))
+        void this.#lives(id)
         return { ok: true, id, adjustments: [] }
       },
     }
@@ -152,7 +148,6 @@ class Lab {
     }
     this.#notes('writes', step)
     await new Promise<void>((done) => this.#working.set(id, { until: this.#now + takes, done }))
-    this.#job(id).at_work = false
     if (comes_out !== 'fails_at_work' && mayChange(step)) {
       await this.#waits(id, () => this.#plans.turnToJoin(child, NEVER))
       this.#notes('joined', step)
@@ -161,12 +156,10 @@ class Lab {
   }
 
   async #waits(id: string, wait: () => Promise<void>): Promise<void> {
-    const job = this.#job(id)
-    const { at_work } = job
-    Object.assign(job, { waits: true, at_work: false })
+    this.#job(id).waits = true
     this.#plans.changed()
     await wait()
-    Object.assign(job, { waits: false, at_work })
+    this.#job(id).waits = false
   }
 
   #close(id: string, how: Partial<AgentResult>): void {
@@ -177,7 +170,6 @@ class Lab {
     }
     Object.assign(this.#job(id), { closed })
     Object.assign(this.#children.find((one) => one.id === id) as Child, { closed })
-    this.#closed.delete(id)
     this.#plans.changed()
   }
 
@@ -195,7 +187,7 @@ class Lab {
   }
 
   #notes(what: Moment['what'], { id }: Pick<StepState, 'id'>): void {
-    const others = this.#jobs.filter((job) => job.at_work && this.#stepOf(job.id).id !== id)
+    const others = this.#jobs.filter((job) => !job.closed && !job.waits && this.#stepOf(job.id).id !== id)
     this.#moments.push({ what, step: id, at_work: others.length })
   }
 

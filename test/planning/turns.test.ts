@@ -34,10 +34,11 @@ function ledgerIn(log: StoredEvent[]) {
   let memory: AgentMemory | null = null
   for (const event of log.filter(({ agent_id }) => agent_id === 'root')) {
     memory = reduce(memory, event)
-    const shares = (memory?.children ?? [])
+    if (!memory) continue
+    const shares = memory.children
       .filter((child) => isOpen(child) && !child.settled)
       .map(({ contract }) => contract?.execution.budget.total_tokens ?? 0)
-    expect(memory?.ledger.reserved.total_tokens).toBe(shares.reduce((sum, share) => sum + share, 0))
+    expect(memory.ledger.reserved.total_tokens).toBe(shares.reduce((sum, share) => sum + share, 0))
   }
   const used = dataOf(log, 'agent.subagent_closed').reduce((sum, { used }) => sum + used.total_tokens, 0)
   return { reserved: memory?.ledger.reserved, other: Number(memory?.ledger.spent.total_tokens) - used }
@@ -52,8 +53,8 @@ async function logOf(run: AsyncIterable<StoredEvent>, watch: (event: StoredEvent
   return log
 }
 
-describe('delegate_task, one at a time', () => {
-  it('one whose work waits to be joined lets those before it begin', TIMEOUT, async () => {
+describe('delegate_task', () => {
+  it('one at a time, whatever they depend on', TIMEOUT, async () => {
     const subtasks = [{ task: 'Write A' }, { task: 'Write B', depends_on: 0 }, { task: 'Write C' }]
     const { retinue, cwd, model } = await family(
       {
@@ -69,6 +70,29 @@ describe('delegate_task, one at a time', () => {
     expect(endsIn(log)).toEqual(['0 completed', '1 completed', '2 completed'])
     expect(tree(cwd)).toEqual({ 'A/b.txt': 'x\n', 'B/b.txt': 'x\n', 'C/b.txt': 'x\n' })
     model.assertAllUsed()
+  })
+
+  it('one that waits to write gives its place to another', TIMEOUT, async () => {
+    const subtasks = [{ task: 'Write A' }, { task: 'Write B', depends_on: 0 }, { task: 'Write C' }, { task: 'Write D' }]
+    const last = gate()
+    const { retinue, cwd } = await family(
+      {
+        root: [{ calls: [{ delegate_task: { plan: 'P', subtasks } as never }] }, DONE],
+        'a*': [{ branches: writers('B', 'A', 'C', 'D') }],
+      },
+      {
+        settings: { ...AUTO, max_concurrent: 2 },
+        hold: ({ agent_id }) => {
+          if (agent_id === 'a3') last.open()
+          return agent_id === 'a1' ? last.opened : undefined
+        },
+      },
+    )
+    const run = retinue.run({ task: 'Work' })
+    const log = await logOf(run)
+    expect((await run.result()).outcome).toBe('completed')
+    expect(endsIn(log)).toEqual(['0 completed', '1 completed', '2 completed', '3 completed'])
+    expect(tree(cwd)).toEqual({ 'A/b.txt': 'x\n', 'B/b.txt': 'x\n', 'C/b.txt': 'x\n', 'D/b.txt': 'x\n' })
   })
 })
 
