@@ -27,16 +27,19 @@ export function inOrder(spawn: Spawn, around: Around): Spawn {
 }
 
 async function whenItFits(spawn: () => Promise<Spawned>, { delegator, signal }: Around): Promise<Spawned> {
-  const closings = () => delegator.jobs().filter((job) => job.closed).length
+  const standing = () =>
+    delegator
+      .jobs()
+      .map(({ closed, waits }) => (closed ? 'closed' : waits ? 'waits' : 'works'))
+      .join()
   for (;;) {
-    const before = closings()
+    const before = standing()
     const made = await spawn()
     if (made.ok || !made.short || signal.aborted) return made
-    // One that was closed meanwhile may have given back what was missing.
-    if (closings() !== before) continue
+    // One that was closed or has done its work meanwhile may have given back what was missing.
+    if (standing() !== before) continue
     // Those that wait for others may wait for this one.
-    const open = delegator.jobs().filter((job) => !job.closed && !job.waits)
-    if (open.length === 0) return made
-    await Promise.race(open.map(({ id }) => delegator.wait([id])))
+    if (delegator.jobs().every(({ closed, waits }) => closed || waits)) return made
+    await delegator.plans.next([])
   }
 }

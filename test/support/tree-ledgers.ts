@@ -81,7 +81,9 @@ function answer(account: Account, event: Extract<StoredEvent, { type: 'model.res
 }
 
 function reserved({ ledger, children, contract }: AgentMemory, fault: Fault): void {
-  const open = children.filter(isOpen).map((child) => child.contract?.execution.budget)
+  const open = children
+    .filter((child) => isOpen(child) && !child.settled)
+    .map((child) => child.contract?.execution.budget)
   for (const name of ['total_tokens', 'cost_usd', 'sub_agents'] as const) {
     const sum = open.reduce((total, budget) => total + (budget?.[name] ?? 0), 0)
     if (Math.abs(ledger.reserved[name] - sum) > NEARLY) fault(`${ledger.reserved[name]} ${name} set aside, not ${sum}`)
