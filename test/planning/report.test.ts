@@ -172,15 +172,15 @@ line 3
   it('is there while there is no plan yet, and for a plan that nobody carries out', () => {
     const log = planLog('A roof\n\n{"goal":"A roof"}')
     log.note('plan.steps_added', { steps: [specOf('research-1', { stage: 'research', title: 'Roofs' })] })
-    const top = (status: string, counts: string) =>
-      `# A roof\n\n- Status: ${status}\n- Steps: ${counts}\n- Used: 0 sub-agents, 0 tool calls, 0 tokens, $0.00\n- Time: 0 ms\n`
-    expect(report(log).startsWith(top('running', '1 waiting'))).toBe(true)
+    const top = (status: string, steps: string) =>
+      `# A roof\n\n- Status: ${status}\n- ${steps}\n- Used: 0 sub-agents, 0 tool calls, 0 tokens, $0.00\n- Time: 0 ms\n`
+    expect(report(log).startsWith(top('running', 'Planning: 1 waiting'))).toBe(true)
     log.end('research-1', 'skipped', null, 'the run was stopped')
     const steps = [specOf('1')]
     log.adopt(planOf(steps, { goal: 'A roof' }), steps)
     log.note('plan.ended', { status: 'left', reason: 'it was not approved' })
     expect(report(log)).toMatch(
-      top('left, nothing of the plan is carried out: it was not approved', '1 skipped, 1 waiting'),
+      top('left, nothing of the plan is carried out: it was not approved', 'Steps: 1 skipped, 1 waiting'),
     )
   })
 
