@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { dataOf } from '../support/bench.js'
 import { comeTo, everything, planOf, rolesIn, STEP, scene, stepOf } from '../support/plan-attacks.js'
+import { sampled } from '../support/sampled.js'
 import { describeSandboxed } from '../support/sandbox.js'
 
 const YES = { approve: 'yes' } as const
@@ -10,14 +11,19 @@ const write = (path: string) => ({ calls: [{ write_file: { path, content: 'x\n' 
 const command = (text: string) => ({ calls: [{ run_command: { command: text } }] })
 
 describeSandboxed('a step that writes what it does not own', () => {
-  it.each<[string, object[]]>([
-    ['with a tool', [write('theirs/a.txt')]],
-    ['with a command', [command('echo x > theirs/a.txt')]],
-    ['by a link', [command('ln -s ../theirs mine/link && echo x > mine/link/a.txt')]],
-    ['by a commit', [command('echo x > theirs/a.txt; git commit -qam x')]],
-    ['that which git runs', [write('.git/hooks/pre-commit'), command('echo x > .git/hooks/pre-commit')]],
-    ['a file above the folder', [write('../out.txt'), command('echo x > ../out.txt')]],
-  ])('%s changes nothing of it', async (_, turns) => {
+  it.each<[string, object[]]>(
+    sampled<[string, object[]]>(
+      [
+        ['with a tool', [write('theirs/a.txt')]],
+        ['with a command', [command('echo x > theirs/a.txt')]],
+        ['by a link', [command('ln -s ../theirs mine/link && echo x > mine/link/a.txt')]],
+        ['by a commit', [command('echo x > theirs/a.txt; git commit -qam x')]],
+        ['that which git runs', [write('.git/hooks/pre-commit'), command('echo x > .git/hooks/pre-commit')]],
+        ['a file above the folder', [write('../out.txt'), command('echo x > ../out.txt')]],
+      ],
+      3,
+    ),
+  )('%s changes nothing of it', async (_, turns) => {
     const { retinue, cwd, before } = await scene({ a1: [...turns, DONE], 'a*': [GOOD] })
     const { log, outcome } = await comeTo(retinue.executePlan(stepOf({}), YES))
     expect(everything(cwd)).toMatchObject({ ...before })
