@@ -41,7 +41,8 @@ function written({ version, goal, steps, ...rest }: Plan): object {
 function writtenStep(step: PlanStep, index: number, ids: readonly string[]): object {
   const { id, title, description, agent, depends_on, owns, inputs } = step
   const { success_criteria, checks, budget, needs_approval, retries } = step
-  const reference = (name: string) => (ids[Number(name) - 1] === name ? Number(name) : name)
+  const isPlace = (name: string) => String(Number(name)) === name && ids[Number(name) - 1] === name
+  const reference = (name: string) => (isPlace(name) ? Number(name) : name)
   return {
     ...(id === String(index + 1) ? {} : { id }),
     ...(title === titleOf(description) ? {} : { title }),

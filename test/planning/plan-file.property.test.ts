@@ -52,7 +52,7 @@ const budget = fc.record(
     turns: fc.integer({ min: 1 }),
     context_tokens: fc.integer({ min: 1 }),
     wall_ms: fc.integer({ min: 5000 }),
-    total_tokens: fc.option(fc.integer({ min: 500 })),
+    total_tokens: fc.option(fc.integer({ min: 2000 })),
     cost_usd: fc.option(fc.double({ min: 0.0001, max: 1e6, noNaN: true })),
     sub_agents: fc.integer({ min: 0 }),
   },
@@ -138,7 +138,7 @@ it('a plan that is written and read again is the same, as YAML and as JSON', () 
       expect(readPlan(JSON.stringify(given))).toEqual({ ok: true, plan: given })
       expect(writePlan(planSchema.parse(given))).toBe(text)
     }),
-    { numRuns: process.env.RETINUE_FULL ? 500 : 150 },
+    { numRuns: process.env.RETINUE_FULL ? 2000 : 150 },
   )
 })
 
