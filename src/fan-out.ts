@@ -6,6 +6,7 @@ import {
   type Child,
   type Contract,
   type Mode,
+  PROGRAM,
   type Profile,
   ROOT_BUDGET,
   titleOf,
@@ -15,7 +16,7 @@ import { orderIn, orderTask, program, resultsIn } from './programs.js'
 import { FAN_OUT_STOPPED, type FanOutReport } from './tools/index.js'
 
 /** Where a model would be named: the root agent of a fan-out is a program. */
-export const FAN_OUT_MODEL = 'program/fan_out'
+export const FAN_OUT_MODEL = `${PROGRAM}/fan_out`
 
 /** `max_concurrent`: never more than there are tasks. */
 type Order = { tasks: readonly SpawnTask[]; max_concurrent: number }

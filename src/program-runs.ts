@@ -10,7 +10,7 @@ import type {
 } from './api.js'
 import type { Catalogs } from './catalogs.js'
 import { type Catalog, resolveProfile } from './control/index.js'
-import { type Plan, readOnly } from './domain/index.js'
+import { type Plan, PROGRAM, readOnly } from './domain/index.js'
 import { RetinueError } from './errors.js'
 import {
   fanOutBudget,
@@ -25,9 +25,9 @@ import {
 import { checkOptions, fanOutOptionsSchema, goalOptionsSchema, planOptionsSchema, spawnTasksSchema } from './options.js'
 import { goalOrder, planModel, planOrder, planSurroundings, planTask } from './plan-runs.js'
 import {
+  faultsInWords,
   mostAgents,
   mostAgentsForGoal,
-  type PlanFault,
   type PlanOrder,
   planFaults,
   planFrom,
@@ -112,7 +112,8 @@ export class ProgramRuns {
 
   async executePlan(run_id: string, plan: unknown, given: PlanOptions, started: Started): Promise<RunResult> {
     const checked = await this.#checked(plan, given)
-    if (!checked.ok) throw new RetinueError('input', `This plan cannot be carried out: ${inWords(checked.faults)}`)
+    if (!checked.ok)
+      throw new RetinueError('input', `This plan cannot be carried out: ${faultsInWords(checked.faults)}`)
     this.#canAsk(checked.plan, given)
     return this.parts.driver.begin(run_id, checked.run, checked.root, started)
   }
@@ -228,11 +229,7 @@ export class ProgramRuns {
 
 /** A program stands in for a model in its own runs alone. */
 export function noProgram(model: string | undefined): void {
-  if (model?.startsWith('program/')) {
+  if (model?.startsWith(`${PROGRAM}/`)) {
     throw new RetinueError('input', `${model} is no model: hand out tasks with fanOut, or plans with executePlan`)
   }
-}
-
-function inWords(faults: readonly PlanFault[]): string {
-  return faults.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ')
 }

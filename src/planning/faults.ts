@@ -9,6 +9,11 @@ export { whyUnwritable } from './unwritable.js'
 /** What is wrong with a plan, and where: `steps[2].depends_on`. `line`: of the file it came from, from 1. */
 export type PlanFault = { path: string; message: string; line?: number }
 
+/** All of them on one line. */
+export function faultsInWords(faults: readonly PlanFault[]): string {
+  return faults.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ')
+}
+
 /** What a step's agent is, as far as a plan depends on it. */
 export type AgentFacts = {
   name: string

@@ -10,7 +10,7 @@ import {
   type StepState,
 } from '../domain/index.js'
 import type { Delegator } from '../tools/index.js'
-import { type AgentFacts, type PlanFault, planFaults, whyUnwritable } from './faults.js'
+import { type AgentFacts, faultsInWords, type PlanFault, planFaults, whyUnwritable } from './faults.js'
 import { type Agents, MOST_TRIES, planningStep, replanningStep, researchSteps } from './making.js'
 import { planFrom, readPlan, writePlan } from './plan-file.js'
 import type { PlanPreview } from './preview.js'
@@ -114,7 +114,7 @@ export class PlanFlow {
     if (this.#state?.plan) return this.#save(false)
     if (plan) {
       const faults = await this.#faults(plan)
-      if (faults.length > 0) return this.#end('failed', `the plan cannot be carried out: ${inWords(faults)}`)
+      if (faults.length > 0) return this.#end('failed', `the plan cannot be carried out: ${faultsInWords(faults)}`)
       return this.#propose(plan, this.order.by, null)
     }
     if (research.length > 0) {
@@ -148,7 +148,7 @@ export class PlanFlow {
       else faults = plan ? await this.#faults(plan) : read.ok ? [] : read.faults
       if (plan && !('fault' in plan) && faults.length === 0) return plan
     }
-    return this.#end('failed', `no plan without faults after ${MOST_TRIES} tries: ${inWords(faults)}`)
+    return this.#end('failed', `no plan without faults after ${MOST_TRIES} tries: ${faultsInWords(faults)}`)
   }
 
   async #propose(plan: Plan, by: 'person' | 'planner' | 'program', reason: string | null): Promise<void> {
@@ -369,8 +369,4 @@ export class PlanFlow {
     this.#plans.note('plan.ended', { call_id, status, reason })
     throw new Ended()
   }
-}
-
-function inWords(faults: readonly PlanFault[]): string {
-  return faults.map(({ path, message }) => (path === '' ? message : `${path}: ${message}`)).join('; ')
 }
