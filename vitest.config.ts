@@ -4,8 +4,9 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/build.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Against hanging, not for speed: on a busy machine twenty processes take their time.
+    testTimeout: 240_000,
+    hookTimeout: 120_000,
     pool: 'forks',
     // The tests wait for processes and servers more than they compute.
     maxWorkers: 3,
