@@ -1,16 +1,21 @@
 // Builds dist/: the library with its dependencies left outside, and the command line with everything in it that can
-// be, because loading a hundred small files is what a start costs most. `--types` adds the declarations.
+// be, because loading a hundred small files is what a start costs most, and the web app. `--types` adds the declarations.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { build as buildWeb } from 'vite'
 
 const root = new URL('..', import.meta.url)
 const path = (name) => fileURLToPath(new URL(name, root))
 const { version } = JSON.parse(readFileSync(path('package.json'), 'utf8'))
 
-/** `wasm`: where the parser of commands lies, seen from what is built. */
-const define = (wasm) => ({ RETINUE_VERSION: JSON.stringify(version), RETINUE_WASM: JSON.stringify(wasm) })
+/** `above`: where dist/ is, seen from what is built: the parser of commands and the web app lie there. */
+const define = (above) => ({
+  RETINUE_VERSION: JSON.stringify(version),
+  RETINUE_WASM: JSON.stringify(`${above}wasm/`),
+  RETINUE_WEB: JSON.stringify(`${above}web/`),
+})
 
 const common = {
   bundle: true,
@@ -35,7 +40,7 @@ await Promise.all([
       'testing-store': path('src/testing/store.ts'),
     },
     packages: 'external',
-    define: define('./wasm/'),
+    define: define('./'),
     outdir: path('dist'),
     sourcemap: true,
   }),
@@ -43,7 +48,7 @@ await Promise.all([
     ...common,
     entryPoints: { main: path('src/cli/main.ts') },
     external: ['libsql', '@vscode/ripgrep'],
-    define: define('../wasm/'),
+    define: define('../'),
     // Its CommonJS build, which node would take, loses its named exports when it is bundled and imported later.
     alias: { yaml: path('node_modules/yaml/browser/index.js') },
     outdir: path('dist/cli'),
@@ -55,6 +60,7 @@ await Promise.all([
     },
   }),
 ])
+await buildWeb({ configFile: path('web/vite.config.ts'), logLevel: 'warn' })
 if (process.argv.includes('--types')) {
   execFileSync(process.execPath, [path('node_modules/typescript/bin/tsc'), '-p', path('tsconfig.build.json')], {
     stdio: 'inherit',

@@ -3,6 +3,7 @@ import type {
   AgentRegistry,
   AgentResult,
   AgentRow,
+  Answer,
   Budget,
   Contract,
   ControlEvent,
@@ -12,6 +13,7 @@ import type {
   Mode,
   ModelSource,
   Network,
+  OpenQuestion,
   PinScope,
   Plan,
   Principal,
@@ -345,6 +347,13 @@ export interface Retinue {
   events(run_id: string): Promise<StoredEvent[]>
   follow(run_id: string, signal?: AbortSignal): AsyncIterable<StoredEvent>
   result(run_id: string): Promise<RunResult | null>
+  /** What a run waits for a person to say, wherever it is worked on. */
+  questions(run_id: string): Promise<OpenQuestion[]>
+  /**
+   * Says it, from wherever one is: whoever works on the run hears it. Resolves when the log has the answer; a
+   * `RetinueError` where nobody asks that (any more), or where nobody works on the run.
+   */
+  answer(run_id: string, answer: Answer, by: string): Promise<void>
   /**
    * What a run changed in the tree of its own, as `git diff` writes it: so far, where it is not closed. `agent_id`: what
    * that sub-agent has kept instead.

@@ -41,9 +41,11 @@ import {
   type AgentMemory,
   type AgentResult,
   type AgentRow,
+  type Answer,
   createRedactor,
   isAtLeast,
   narrowerMode,
+  type OpenQuestion,
   type PinPlace,
   type Principal,
   type Redactor,
@@ -395,6 +397,14 @@ class LocalRetinue implements Retinue {
 
   follow(run_id: string, signal?: AbortSignal): AsyncIterable<StoredEvent> {
     return this.store.follow({ run_id, ...(signal ? { signal } : {}) })
+  }
+
+  async questions(run_id: string): Promise<OpenQuestion[]> {
+    throw new Error(`not written yet: ${run_id}`)
+  }
+
+  async answer(run_id: string, answer: Answer, by: string): Promise<void> {
+    throw new Error(`not written yet: ${run_id} ${answer.kind} ${by}`)
   }
 
   result(run_id: string): Promise<RunResult | null> {

@@ -1,4 +1,10 @@
-export { costInWords as cost, timeInWords as duration } from '../index.js'
+export {
+  ageInWords as age,
+  costInWords as cost,
+  countInWords as count,
+  plural,
+  timeInWords as duration,
+} from '../index.js'
 
 /** Colours where they are wanted: on a terminal, unless NO_COLOR; anywhere, with FORCE_COLOR. */
 export type Paint = { dim: Colour; bold: Colour; red: Colour; green: Colour; yellow: Colour; cyan: Colour }
@@ -40,20 +46,4 @@ export function line(text: string): string {
 /** Why something was cancelled, for whoever did it: at a terminal the caller is the person in front of it. */
 export function byYou(reason: string): string {
   return reason.replace(/^(cancelled|cancel requested) by caller: /, '$1 by you: ')
-}
-
-export function plural(value: number, noun: string, nouns = `${noun}s`): string {
-  return `${count(value)} ${value === 1 ? noun : nouns}`
-}
-
-export function count(value: number): string {
-  return value.toLocaleString('en-US')
-}
-
-export function age(then: number, now: number): string {
-  const minutes = Math.floor((now - then) / 60_000)
-  if (minutes < 1) return 'just now'
-  if (minutes < 60) return `${minutes} min ago`
-  const hours = Math.floor(minutes / 60)
-  return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} days ago`
 }

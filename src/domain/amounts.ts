@@ -32,3 +32,19 @@ export function timeInWords(ms: number): string {
   const whole = Math.round(ms / 1000)
   return `${Math.floor(whole / 60)} min ${whole % 60} s`
 }
+
+export function plural(value: number, noun: string, nouns = `${noun}s`): string {
+  return `${countInWords(value)} ${value === 1 ? noun : nouns}`
+}
+
+export function countInWords(value: number): string {
+  return value.toLocaleString('en-US')
+}
+
+export function ageInWords(then: number, now: number): string {
+  const minutes = Math.floor((now - then) / 60_000)
+  if (minutes < 1) return 'just now'
+  if (minutes < 60) return `${minutes} min ago`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h ago` : `${Math.floor(hours / 24)} days ago`
+}

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { card } from '../../src/cli/show/card.js'
-import { openDossier } from '../../src/cli/show/dossier.js'
 import { paintFor } from '../../src/cli/style.js'
+import { openDossier } from '../../src/index.js'
 import { ask, DONE } from '../seeds/asking.js'
 import { family } from '../seeds/family.js'
 import { runToEnd } from '../support/bench.js'

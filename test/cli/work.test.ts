@@ -2,18 +2,19 @@ import { describe, expect, it } from 'vitest'
 import { eventLine } from '../../src/cli/event-lines.js'
 import { agentTail } from '../../src/cli/show/agent.js'
 import { card } from '../../src/cli/show/card.js'
-import { type Dossier, openDossier } from '../../src/cli/show/dossier.js'
 import { landingOf as landingIn, landingLines } from '../../src/cli/show/landing.js'
 import { treeLines } from '../../src/cli/show/tree.js'
 import { paintFor } from '../../src/cli/style.js'
-import { doingWords } from '../../src/cli/tree/words.js'
 import { RunView } from '../../src/cli/view.js'
 import {
   type AgentResult,
+  type Dossier,
+  doingWords,
   emptyTree,
   growTree,
   type Landing,
   type Outcome,
+  openDossier,
   type StoredEvent,
   type TreeAgent,
 } from '../../src/index.js'

@@ -1,4 +1,5 @@
 import {
+  doingWords,
   emptyTree,
   growTree,
   type Retinue,
@@ -10,7 +11,6 @@ import {
   type Watching,
 } from '../../index.js'
 import { byYou, cost, duration, line, printable } from '../style.js'
-import { doingWords } from '../tree/words.js'
 import { reportOf } from './answer.js'
 import type { Conversation } from './conversation.js'
 import type { Face } from './face.js'
@@ -178,7 +178,7 @@ export class Tasks {
     const { root } = tree
     if (!root) return ''
     const [only] = root.children
-    return doingWords(task.run.fan_out && only ? only : root)
+    return line(doingWords(task.run.fan_out && only ? only : root))
   }
 
   /** Resolves when it is closed or has failed, wherever it runs; also when the signal says not to wait any longer. */

@@ -1,11 +1,19 @@
-import { keptWorkInWords, type Landing, type Retinue, type RunSummary, type StoredEvent } from '../../index.js'
+import {
+  agentIds,
+  type Dossier,
+  keptWorkInWords,
+  type Landing,
+  openDossier,
+  type Retinue,
+  type RunSummary,
+  type StoredEvent,
+} from '../../index.js'
 import { EXIT } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { outcomeOf } from '../plan/ending.js'
 import { leftRuns } from '../plan/left-runs.js'
 import { NOT_CARRIED_OUT, outcomeLines, standing } from '../plan/outcome-lines.js'
 import { agentHead, agentTail } from '../show/agent.js'
-import { agentIds, type Dossier, openDossier } from '../show/dossier.js'
 import { landingLines, landingOf, type Remains } from '../show/landing.js'
 import { contracts, runHead } from '../show/run.js'
 import { timeline } from '../show/timeline.js'

@@ -1,7 +1,6 @@
-import { type AgentResult, endedAs, endInWords, type RunSummary, receiptInWords } from '../../index.js'
+import { type AgentResult, type Dossier, endedAs, endInWords, type RunSummary, receiptInWords } from '../../index.js'
 import { cost, count, duration, line, type Paint, plural, printable } from '../style.js'
 import { card, labelled } from './card.js'
-import type { Dossier } from './dossier.js'
 import { landingLines } from './landing.js'
 
 /** Who it is and what it came to, under which contract. */

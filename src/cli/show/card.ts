@@ -3,13 +3,13 @@ import {
   type Budget,
   type Check,
   type Contract,
+  type Dossier,
   type LimitName,
   MODES,
   shortCommit,
   sourceInWords,
 } from '../../index.js'
 import { cost, count, duration, line, type Paint, printable } from '../style.js'
-import type { Dossier } from './dossier.js'
 
 const LABEL = 12
 

@@ -1,4 +1,5 @@
 import {
+  doingWords,
   type Figures,
   type RunTree,
   type Standing,
@@ -13,7 +14,6 @@ import type { IdleStep, PlanProgress } from '../plan/progress.js'
 import { cost, line, type Paint, plural } from '../style.js'
 import { type Row, rowsOf } from './collapse.js'
 import { cut, cutStart, fill, fillStart, widthOf } from './width.js'
-import { doingWords } from './words.js'
 
 export type TreeView = {
   columns: number
@@ -124,7 +124,7 @@ function agentCells(row: Extract<Row, { kind: 'agent' }>, view: TreeView): Cells
 /** What it does itself; what it does with its plan comes first. */
 function doingOf(agent: TreeAgent, progress: TreeView['progress']): string {
   if (progress?.isLeft(agent.id)) return NOT_CARRIED_OUT
-  return (isOpen(agent) && progress?.doing(agent.id)) || doingWords(agent)
+  return (isOpen(agent) && progress?.doing(agent.id)) || line(doingWords(agent))
 }
 
 function isOpen(agent: TreeAgent): boolean {

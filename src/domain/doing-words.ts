@@ -1,18 +1,15 @@
+import { type Doing, doingOf, standingOf } from './doing.js'
 import {
   checkInWords,
-  type Doing,
-  doingOf,
   endInWords,
   keptInWords,
   leftOutCount,
   MERGING,
   namesInWords,
   setupInWords,
-  standingOf,
-  type TreeAgent,
   turnInWords,
-} from '../../index.js'
-import { line } from '../style.js'
+} from './in-words.js'
+import type { TreeAgent } from './tree.js'
 
 /** What an agent does or waits for, in words. */
 export function doingWords(agent: TreeAgent): string {
@@ -26,11 +23,11 @@ function plainWords(doing: Doing, agent: TreeAgent): string {
     case 'waiting_for_slot':
       return 'waits for a slot'
     case 'waiting_for_person':
-      return `waits for a person: ${line(doing.summary)}`
+      return `waits for a person: ${doing.summary}`
     case 'waiting_for_agents':
       return `waits for ${namesInWords(doing.ids)}`
     case 'using_tool':
-      return `${doing.tool} ${line(doing.summary)}${doing.others > 0 ? ` and ${doing.others} more` : ''}`
+      return `${doing.tool} ${doing.summary}${doing.others > 0 ? ` and ${doing.others} more` : ''}`
     case 'asking_model':
       return askingWords(doing)
     case 'retrying':
@@ -40,11 +37,11 @@ function plainWords(doing: Doing, agent: TreeAgent): string {
     case 'waiting_to_write':
       return turnInWords(doing.behind)
     case 'setting_up':
-      return setupInWords(line(doing.command))
+      return setupInWords(doing.command)
     case 'being_merged':
       return MERGING
     case 'being_checked':
-      return checkInWords(doing.after_merge, line(doing.what))
+      return checkInWords(doing.after_merge, doing.what)
     case 'landing':
       return 'brings its result into the folder'
     case 'thinking':
@@ -66,7 +63,7 @@ function endWords(agent: TreeAgent): string {
   if (outcome === null || (outcome === 'completed' && final_status !== 'failed')) return ignored
   const ended = standingOf(agent) === 'incomplete' ? endInWords('incomplete', outcome) : outcome
   const kept = agent.kept_on === null ? '' : ` · ${keptInWords(agent.kept_on)}`
-  return `${reason === null ? ended : `${ended}: ${line(reason)}`}${kept}${ignored && ` · ${ignored}`}`
+  return `${reason === null ? ended : `${ended}: ${reason}`}${kept}${ignored && ` · ${ignored}`}`
 }
 
 function clockTime(at: number): string {

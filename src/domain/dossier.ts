@@ -1,12 +1,9 @@
-import {
-  type AgentResult,
-  type Contract,
-  CorruptLogError,
-  type EventData,
-  foldAgent,
-  type Spend,
-  type StoredEvent,
-} from '../../index.js'
+import type { Spend } from './budget.js'
+import type { Contract } from './contract.js'
+import { CorruptLogError } from './corruption.js'
+import type { EventData, StoredEvent } from './events.js'
+import type { AgentResult } from './result.js'
+import { foldAgent } from './state.js'
 
 /** All that the log of a run says about one of its agents. */
 export type Dossier = {

@@ -1,0 +1,5 @@
+import { Empty } from '../../parts/states'
+
+export function PlanPage(props: { run_id: string }) {
+  return <Empty title="not written yet">{props.run_id}</Empty>
+}

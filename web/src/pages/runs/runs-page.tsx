@@ -1,0 +1,5 @@
+import { Empty } from '../../parts/states'
+
+export function RunsPage() {
+  return <Empty title="not written yet"></Empty>
+}
