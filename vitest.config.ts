@@ -1,8 +1,13 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
+/** They look at what a process has loaded, so that each needs one of its own. */
+const ALONE = ['test/models/prices-load.test.ts']
+
 export default defineConfig({
+  // As in web/vite.config.ts, for those parts of the web app that are tested without a browser.
+  resolve: { alias: { '#domain': fileURLToPath(new URL('src/domain/index.ts', import.meta.url)) } },
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/build.ts'],
     // Against hanging, not for speed: on a busy machine twenty processes take their time.
     testTimeout: 240_000,
@@ -10,5 +15,10 @@ export default defineConfig({
     pool: 'forks',
     // The tests wait for processes and servers more than they compute.
     maxWorkers: 3,
+    projects: [
+      { extends: true, test: { name: 'alone', include: ALONE } },
+      // Files share their worker's modules: loading them anew for each would take as long as an eighth of the tests.
+      { extends: true, test: { name: 'together', include: ['test/**/*.test.ts'], exclude: ALONE, isolate: false } },
+    ],
   },
 })

@@ -10,6 +10,7 @@ import { bytesPerIdleAgent } from './memory.js'
 import { type Makespans, planMakespans, type Ratios, scheduleTimes } from './planning.js'
 import { sandboxTimes } from './sandbox.js'
 import { timeToEnd, timeToFirstRequest } from './start.js'
+import { windowTimes } from './window.js'
 import { workspaceTimes } from './workspaces.js'
 import { AT_ONCE } from './workspaces-work.js'
 
@@ -108,6 +109,19 @@ async function trees(): Promise<void> {
     `${took.toFixed(0)} ms, at best ${ideal} ms`,
     `${(took / ideal).toFixed(2)} × ideal`,
     '≤ 1.1 ×',
+  )
+}
+
+async function watching(): Promise<void> {
+  const shape = { children: 200, at_once: 50, rounds: 3 }
+  const times = await windowTimes(join(folder, 'work'), join(folder, 'window.db'), shape)
+  const { events, alone, watched, ratio, peak_bytes } = times
+  const seconds = (ms: number) => (ms / 1000).toFixed(2)
+  row(
+    `${shape.children} sub-agents × 3 tool calls, ${shape.at_once} at once, watched by two browsers and a terminal`,
+    `${events} events, each seen once and in order by all three; ${seconds(alone.wall_ms)} / ${seconds(watched.wall_ms)} s, ${seconds(alone.cpu_ms)} / ${seconds(watched.cpu_ms)} s CPU of the process that works and serves; peak ${(peak_bytes / 1024 / 1024).toFixed(0)} MiB resident`,
+    `${ratio.toFixed(2)} × unwatched`,
+    '',
   )
 }
 
@@ -228,6 +242,7 @@ try {
   await workspaces()
   await loops()
   await trees()
+  await watching()
   await appends()
   await starts()
   const bytes = await bytesPerIdleAgent(folder, 500)

@@ -14,7 +14,15 @@ export { planFile } from './plan-runs.js'
 export { planReport, readPlan, writePlan } from './planning/index.js'
 export type { ReachSources } from './reach.js'
 export { createRetinue } from './retinue.js'
-export type { Delta, Person, RebuiltRequest, Replay } from './runtime/index.js'
+export {
+  AnsweredElsewhere,
+  type AskedQuestion,
+  type Delta,
+  type Person,
+  type RebuiltRequest,
+  type Replay,
+} from './runtime/index.js'
+export { serverSettings } from './server-settings.js'
 export { openServers, type ProjectServers } from './servers.js'
 export { createMemoryStore, openSqliteStore, type Store } from './store/index.js'
 export type { Approval, McpServer, McpServerSettings, PersonAnswer, Proposal, Question } from './tools/index.js'

@@ -26,7 +26,7 @@ import { carryOut } from './planning/index.js'
 import { withTool } from './programs.js'
 import { Prompts } from './prompts.js'
 import type { Reach, Reached } from './reach.js'
-import type { Above, AgentPlace, Launcher, Person } from './runtime/index.js'
+import type { Above, AgentPlace, Elsewhere, Launcher } from './runtime/index.js'
 import type { Store } from './store/index.js'
 import {
   builtinToolNames,
@@ -41,9 +41,6 @@ import type { RunTrees } from './workspaces/index.js'
 
 /** Agents at work at once, unless the settings say otherwise. */
 export const DEFAULT_CONCURRENT = 8
-
-/** Nobody is there: what would ask is refused. */
-const NOBODY: Person = { permit: async () => null, answer: async () => null }
 
 /** What all runs of a Retinue are made from. */
 export type RunParts = {
@@ -95,7 +92,7 @@ export class Preparation {
   readonly worktrees: WorkspaceSettings
   readonly prompts: Prompts
 
-  constructor(private readonly parts: RunParts) {
+  constructor(private readonly parts: RunParts & { elsewhere: Elsewhere }) {
     this.#limits = { ...DEFAULT_LIMITS, ...parts.settings.limits }
     const { delegation = {} } = parts.settings
     const budget = { ...DELEGATION_DEFAULTS.budget, ...delegation.budget }
@@ -183,7 +180,8 @@ export class Preparation {
       above,
       setup: this.worktrees.setup,
       limits: this.#limits,
-      person: watching.person ?? NOBODY,
+      person: watching.person ?? null,
+      elsewhere: this.parts.elsewhere,
       max_attempts: settings.max_attempts ?? 5,
       model_timeout_ms: settings.model_timeout_ms ?? 600_000,
       ...(watching.onDelta ? { onDelta: watching.onDelta } : {}),

@@ -1,5 +1,6 @@
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { customAlphabet } from 'nanoid'
+import { Answering } from './answers.js'
 import type {
   Choices,
   Control,
@@ -134,6 +135,7 @@ class LocalRetinue implements Retinue {
   readonly #engine: LocalEngine
   readonly #reader: RunReader
   readonly #driver: RunDriver
+  readonly #answering: Answering
   readonly #programs: ProgramRuns
   readonly #preparation: Preparation
   readonly #reach: Reach
@@ -161,8 +163,9 @@ class LocalRetinue implements Retinue {
     this.#now = host.clock.now
     this.sessions = createSessions({ store, cwd, redactor, now: host.clock.now, new_id: newId })
     this.#engine = new LocalEngine(store, host.clock, host.identity, settings.max_concurrent ?? DEFAULT_CONCURRENT)
-    this.#preparation = new Preparation(parts)
+    this.#preparation = new Preparation({ ...parts, elsewhere: this.#engine.answers })
     this.#reader = new RunReader(store, this.#engine)
+    this.#answering = new Answering({ store, reader: this.#reader, clock: host.clock, redactor })
     const check = commitCheck(redactor, () => true)
     this.#kept = new KeptRuns({ host, cwd, reader: this.#reader, check })
     this.#driver = new RunDriver({
@@ -400,11 +403,11 @@ class LocalRetinue implements Retinue {
   }
 
   async questions(run_id: string): Promise<OpenQuestion[]> {
-    throw new Error(`not written yet: ${run_id}`)
+    return this.#answering.questions(run_id)
   }
 
   async answer(run_id: string, answer: Answer, by: string): Promise<void> {
-    throw new Error(`not written yet: ${run_id} ${answer.kind} ${by}`)
+    return this.#telling(() => this.#answering.answer(run_id, answer, by))
   }
 
   result(run_id: string): Promise<RunResult | null> {

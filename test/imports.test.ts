@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 
 const SRC = resolve(dirname(fileURLToPath(import.meta.url)), '../src')
+const WEB = resolve(SRC, '../web/src')
 
 /** Who may import whom, as in the design. `top` is what stands beside the rooms: the public face and what makes it. */
 const ROOMS: Record<string, string[]> = {
@@ -19,16 +20,22 @@ const ROOMS: Record<string, string[]> = {
   engine: ['planning', 'runtime', 'store', 'models', 'tools', 'workspaces', 'control', 'host', 'domain'],
   testing: ['models', 'store', 'host', 'domain'],
   top: ['engine', 'planning', 'runtime', 'store', 'models', 'tools', 'workspaces', 'control', 'host', 'domain'],
-  cli: ['top:index'],
+  cli: ['top:index', 'server'],
   server: ['top:index', 'domain'],
 }
 
 /**
  * Node modules that touch the machine. Only the host does; but the store's file is its own business, the models room
- * speaks to providers, and the command line has the terminal.
+ * speaks to providers, the command line has the terminal, and the server is asked over HTTP and has the web app's files.
  */
 const MACHINE = /^node:(fs|child_process|net|http|https|os|dgram|tls|worker_threads|process)/
-const MAY_TOUCH: Record<string, RegExp> = { host: /./, cli: /./, store: /^node:fs/, models: /^node:https?$/ }
+const MAY_TOUCH: Record<string, RegExp> = {
+  host: /./,
+  cli: /./,
+  store: /^node:fs/,
+  models: /^node:https?$/,
+  server: /^node:(http|fs)/,
+}
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
   (f) => f.endsWith('.ts') && !f.endsWith('.test.ts'),
@@ -86,5 +93,32 @@ it('only the host touches the machine', () => {
 
 it('only the models room imports a provider', () => {
   const wrong = imports.filter(({ file, specifier }) => specifier.startsWith('@ai-sdk/') && !file.startsWith('models/'))
+  expect(wrong).toEqual([])
+})
+
+it('the command line does not load the server before it serves', () => {
+  const eager = files
+    .filter((file) => file.startsWith('cli/'))
+    .filter((file) =>
+      /^(import|export) (?!type ).*'[./]+server\/index\.js'/m.test(readFileSync(join(SRC, file), 'utf8')),
+    )
+  expect(eager).toEqual([])
+})
+
+it('the web app imports the domain, types of the wire, its own files and packages, and nothing else', () => {
+  const { devDependencies } = JSON.parse(readFileSync(resolve(SRC, '../package.json'), 'utf8'))
+  const packages = Object.keys(devDependencies)
+  const wrong = readdirSync(WEB, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.tsx?$/.test(file))
+    .flatMap((file) => {
+      const text = readFileSync(join(WEB, file), 'utf8')
+      const found = [...text.matchAll(/(?:^(?:import|export)( type)?\s[^'=]*?\sfrom |^import |\bimport\()'([^']+)'/gm)]
+      return found.map(([, type, specifier = '']) => ({ file, specifier, is_type: type !== undefined }))
+    })
+    .filter(({ file, specifier, is_type }) => {
+      if (specifier === '#domain' || (specifier === '#wire' && is_type)) return false
+      if (specifier.startsWith('.')) return !resolve(WEB, dirname(file), specifier).startsWith(`${WEB}/`)
+      return !packages.some((name) => specifier === name || specifier.startsWith(`${name}/`))
+    })
   expect(wrong).toEqual([])
 })

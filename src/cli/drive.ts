@@ -1,4 +1,5 @@
 import {
+  adjustmentWords,
   keptWorkInWords,
   landingInWords,
   landingLeftOutInWords,
@@ -8,7 +9,6 @@ import {
   type RunResult,
   type Watching,
 } from '../index.js'
-import { adjustment } from './event-lines.js'
 import { EXIT, exitOfResult } from './exit.js'
 import { terminalPerson } from './person.js'
 import type { PlanEditing } from './plan/approving.js'
@@ -25,6 +25,8 @@ export type DriveOptions = {
   finished?: boolean
   /** For plans that the person at the terminal edits, of the run with this id. Default: they cannot be edited. */
   editing?: (run_id: () => string) => PlanEditing
+  /** Told when the log has the run. `say`: a line for whoever watches. */
+  began?: (run_id: string, say: (text: string) => void) => void
   /** What there is to say at the end, where it is not just the answer. */
   ending?: (result: RunResult) => Promise<Ending>
 }
@@ -76,8 +78,11 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
     ...(streams ? { onDelta: (delta) => view.delta(delta) } : {}),
   })
   const signals = onSignals(run, view)
+  let began = false
   try {
     for await (const event of run) {
+      if (!began) options.began?.(run.run_id, (text) => view.line(text))
+      began = true
       if (options.outputFormat === 'stream-json') stdout.write(`${JSON.stringify(event)}\n`)
       else if (!quiet) view.event(event)
     }
@@ -92,7 +97,7 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
       if (!quiet) view.ending(result, word)
       else {
         if (result.outcome !== 'completed' && word === undefined) stderr.write(`retinue: ${failure(result)}\n`)
-        for (const text of [...result.adjustments.map(adjustment), ...notInTheFolder(result)])
+        for (const text of [...result.adjustments.map(adjustmentWords), ...notInTheFolder(result)])
           stderr.write(`retinue: ${line(text)}\n`)
       }
       for (const text of notes) stderr.write(`${text}\n`)

@@ -1,17 +1,17 @@
 import {
-  type Adjustment,
   type AgentResult,
+  adjustmentWords,
   endedAs,
   keptInWords,
   leftOutInWords,
   ownerInWords,
+  type PlanProgress,
   PROGRAM_TOOLS,
   type StoredEvent,
   summarize,
   worktreeOf,
 } from '../index.js'
 import { planLine } from './plan/event-lines.js'
-import type { PlanProgress } from './plan/progress.js'
 import { byYou, duration, line, type Paint, plural } from './style.js'
 
 type LineOptions = {
@@ -66,7 +66,7 @@ function ownLine(event: StoredEvent, { paint, elsewhere, sub_agent }: LineOption
       const { adjustments } = event.data.contract
       return adjustments.length === 0
         ? null
-        : adjustments.map((one) => `${yellow('!')} ${line(adjustment(one))}`).join('\n')
+        : adjustments.map((one) => `${yellow('!')} ${line(adjustmentWords(one))}`).join('\n')
     }
     case 'run.created':
       return degraded(event.data, paint)
@@ -130,7 +130,7 @@ function delegationLine(event: StoredEvent, { paint, in_tree, progress }: LineOp
       const label = progress?.labelOf(sub_agent_id) ?? null
       const who = `${sub_agent_id} ${label === null ? '' : `${dim(label)} `}${profile}`
       const made = `${cyan('↳')} ${who}${line(step.title)} ${dim(`(${model.provider}/${model.model})`)}`
-      const adjusted = adjustments.map((each) => `${yellow('!')} ${sub_agent_id}: ${line(adjustment(each))}`)
+      const adjusted = adjustments.map((each) => `${yellow('!')} ${sub_agent_id}: ${line(adjustmentWords(each))}`)
       return [made, ...adjusted].join('\n')
     }
     case 'agent.subagent_reused': {
@@ -169,11 +169,6 @@ function leftBehind({ receipt }: AgentResult): string[] {
   const { branch, kept, left_out } = receipt
   const ignored = left_out.length > 0 ? [`left out ${leftOutInWords(left_out, worktreeOf(branch))}`] : []
   return kept === null ? ignored : [keptInWords(kept.branch), ...ignored]
-}
-
-/** What somebody asked for and did not get. */
-export function adjustment({ field, asked, given, reason }: Adjustment): string {
-  return `${field} from ${asked} to ${given}: ${reason}`
 }
 
 function why({ outcome, reason }: AgentResult, ended: string): string {

@@ -4,7 +4,7 @@ import { VERSION } from '../index.js'
 import { addAgents } from './agents-commands.js'
 import { EXIT } from './exit.js'
 import { guard } from './guard.js'
-import { maxConcurrent, positive, withContract, withOutput, withPlanning, withStore } from './options.js'
+import { maxConcurrent, positive, withContract, within, withOutput, withPlanning, withStore } from './options.js'
 import { addPlan } from './plan-commands.js'
 
 /** The command line: one function a command, loaded when it is used. */
@@ -22,6 +22,7 @@ export function createProgram(): Command {
     .option('--plan', 'make a plan for it, show it, and carry it out after a yes, as retinue plan does')
     .option('-c, --continue', 'go on with the last session in this folder')
     .option('-r, --resume <id>', 'go on with the session of this run, or with the run itself when no task is given')
+    .option('--web', 'open a window on it in the browser, which stays until Ctrl-C')
     .action(guard(async (words: string[], options) => (await import('./commands/run.js')).run(words, options)))
 
   const plan = addPlan(program)
@@ -66,6 +67,20 @@ export function createProgram(): Command {
     .argument('<run>')
     .option('--json', 'the events as they are, one a line')
     .action(guard(async (id: string, options) => (await import('./commands/watch.js')).watch(id, options)))
+
+  withStore(program.command('answer'))
+    .description('what a run asks, wherever it runs, and answering it')
+    .argument('<run>', 'its id, or the beginning of it')
+    .option('--allow', 'yes, this once; to a plan or a step: carry it out')
+    .addOption(new Option('--deny', 'no').conflicts(['allow', 'always', 'text']))
+    .addOption(
+      new Option('--always', 'yes, and to all that the question names for the rest of the run').conflicts('text'),
+    )
+    .option('--note <text>', 'why, or what instead: the agent is told')
+    .addOption(new Option('--text <text>', 'the answer to a question of the agent').conflicts('allow'))
+    .option('--call <id>', 'which, where it asks more than one thing: as it is listed')
+    .option('--json', 'one JSON object a line')
+    .action(guard(async (id: string, options) => (await import('./commands/answer.js')).answer(id, options)))
 
   withStore(program.command('pause'))
     .description('let the steps at work be finished and begin no others, wherever a plan runs; resume goes on with it')
@@ -135,6 +150,16 @@ export function createProgram(): Command {
     .description('remove the worktrees and branches with which nothing would be lost')
     .option('--json', 'as JSON')
     .action(guard(async (options) => (await import('./commands/worktrees.js')).gc(options)))
+
+  withStore(program.command('serve'))
+    .description('show the runs and agents of this folder in the browser, and let them be started and answered there')
+    .option('--host <address>', 'where to listen, instead of 127.0.0.1; others than this machine need users')
+    .option('--port <n>', 'the port, instead of 4774; 0 is any that is free', within(0, 65_535))
+    .option('--open', 'open it in the browser')
+    .option('--new-token <name>', 'make a token for a user of the configuration, and end')
+    .option('--json', 'one line of JSON with the address and the token')
+    .addOption(maxConcurrent())
+    .action(guard(async (options) => (await import('./commands/serve.js')).serve(options)))
 
   program
     .command('demo')

@@ -1,7 +1,9 @@
-import type { Person, PersonAnswer, Question, Rule } from '../index.js'
+import { grantInWords, type Person, type PersonAnswer, type Question } from '../index.js'
 import { approve, type PlanEditing } from './plan/approving.js'
 import { choose } from './question/choose.js'
+import { indented } from './question/indented.js'
 import type { Desk } from './question/prompt.js'
+import { withdrawn } from './question/withdrawn.js'
 import { write } from './question/write.js'
 import { line, paintFor, printable } from './style.js'
 import type { RunView } from './view.js'
@@ -66,25 +68,28 @@ export function terminalPerson(view: Asking, options: PersonOptions = {}): Perso
   }
 
   async function permit(question: Question, signal: AbortSignal, say: Say): Promise<PersonAnswer | null> {
-    const grant = grantFor(question)
+    const { grant } = question
     say('')
-    if (question.detail !== null) say(indented(question.detail, question.call.commands === undefined))
+    if (question.detail !== null)
+      say(indented(question.detail, question.call.commands === undefined ? DETAIL_LINES : undefined))
     say(`? ${who()}${asker(question)}${question.tool}: ${line(question.summary)} (${line(question.reason)})`)
     const options = [
       { value: 'no', label: 'No' },
       { value: 'why', label: 'No, and say why' },
       { value: 'once', label: 'Yes, this once' },
-      ...(grant ? [{ value: 'run', label: `Yes, and ${describeGrant(grant)} for the rest of this run` }] : []),
+      ...(grant
+        ? [{ value: 'run', label: `Yes, and ${printable(grantInWords(grant))} for the rest of this run` }]
+        : []),
     ]
     const labels = options.map(({ label }) => label)
     const ended = await choose(desk, signal, { labels, chosen: 0, escape: 'means no' })
-    if (ended.kind === 'stopped') return unanswered(say)
+    if (ended.kind === 'stopped') return withdrawn(signal, say)
     const choice = ended.kind === 'answer' ? options[ended.value] : options[0]
     const by = 'person'
     if (choice?.value === 'why') {
       say('? Why not, or what instead?')
       const why = await write(desk, signal, { calm: true })
-      if (why.kind === 'stopped') return unanswered(say)
+      if (why.kind === 'stopped') return withdrawn(signal, say)
       const note = why.kind === 'answer' ? why.value : null
       say(`  → No${note === null ? '' : `: ${line(note)}`}`)
       return { answer: 'deny', grant: null, by, note }
@@ -107,17 +112,11 @@ export function terminalPerson(view: Asking, options: PersonOptions = {}): Perso
     const chosen =
       options.length > 0 ? await choose(desk, signal, { labels, chosen: null, escape: 'answers nothing' }) : null
     const ended = chosen ?? (await write(desk, signal, { calm: false }))
-    if (ended.kind === 'stopped') return unanswered(say)
+    if (ended.kind === 'stopped') return withdrawn(signal, say)
     const given = ended.kind === 'no' ? null : typeof ended.value === 'number' ? options[ended.value] : ended.value
     say(`  → ${given === null || given === undefined ? 'no answer' : line(given)}`)
     return given ?? null
   }
-}
-
-/** It is not asked any more; if it still is open, it is asked again when the run goes on. */
-function unanswered(say: Say): null {
-  say('  → not answered')
-  return null
 }
 
 /** The person has one task in mind, but several agents may work on it. */
@@ -127,34 +126,3 @@ function asker({ agent_id }: Question): string {
 
 /** So much of a change is shown before the question; a command is always shown whole. */
 const DETAIL_LINES = 40
-
-/** Every line of it with a bar in front, so that nothing in it can pass for something that Retinue says. */
-function indented(detail: string, may_cut: boolean): string {
-  const width = Math.max(20, (process.stderr.columns ?? 80) - 6)
-  const lines = printable(detail)
-    .split('\n')
-    .flatMap((text) => text.match(new RegExp(`.{1,${width}}`, 'gu')) ?? [''])
-  const most = may_cut ? DETAIL_LINES : lines.length
-  const shown = lines.slice(0, most).map((text) => `  │ ${text}`)
-  return [...shown, ...(lines.length > most ? [`  … and ${lines.length - most} more lines`] : [])].join('\n')
-}
-
-/** What a standing yes would cover: this tool on any path, or commands that begin with the same two words. */
-function grantFor({ tool, call, grantable }: Question): Rule | null {
-  if (!grantable) return null
-  if (call.commands === undefined) return { decision: 'allow', tool, pattern: null }
-  const all = call.commands ?? []
-  const alone = all.filter((part) => part.kind === 'write' || !part.rides)
-  const parts = alone.length > 0 ? alone : all
-  const [part] = parts
-  // A yes to several commands, to a file that is written or to what cannot be seen is a yes to this once.
-  if (parts.length !== 1 || part?.kind !== 'command' || part.hides || part.spelled.length > 0) return null
-  const shown = part.words.slice(0, 2)
-  // In a rule a star stands for more than itself, and a blank ends a word.
-  if (!shown.every((word) => typeof word === 'string' && /^[^\s*]+$/.test(word))) return null
-  return { decision: 'allow', tool, pattern: part.words.length > 2 ? `${shown.join(' ')} *` : shown.join(' ') }
-}
-
-function describeGrant({ tool, pattern }: Rule): string {
-  return pattern === null ? `every ${tool}` : `every \`${printable(pattern)}\``
-}

@@ -6,6 +6,7 @@ import {
   landingInWords,
   landingLeftOutInWords,
   leftOutInWords,
+  PlanProgress,
   type RunResult,
   type StoredEvent,
   totalsOf,
@@ -13,7 +14,6 @@ import {
   worktreeOf,
 } from '../index.js'
 import { eventLine } from './event-lines.js'
-import { PlanProgress } from './plan/progress.js'
 import { byYou, cost, duration, line, type Paint, paintFor, plural, printable } from './style.js'
 import { treeLines } from './tree/lines.js'
 import { LiveScreen, type Screen, type Size } from './tree/screen.js'
@@ -53,7 +53,7 @@ export class RunView {
   readonly #past: boolean
   readonly #screen: TreeScreen | null
   readonly #tree = emptyTree()
-  readonly #progress = new PlanProgress()
+  readonly #progress = new PlanProgress(line)
   readonly #speech = new Map<string, string>()
   #midLine = false
   #interrupted = false

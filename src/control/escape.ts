@@ -1,4 +1,4 @@
-import { plainLine } from './plain.js'
+import { plainLine } from '../domain/index.js'
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
 

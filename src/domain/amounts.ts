@@ -37,8 +37,9 @@ export function plural(value: number, noun: string, nouns = `${noun}s`): string 
   return `${countInWords(value)} ${value === 1 ? noun : nouns}`
 }
 
+/** Not by `toLocaleString`: the tables of all languages take 10 ms to load. */
 export function countInWords(value: number): string {
-  return value.toLocaleString('en-US')
+  return countText(value)
 }
 
 export function ageInWords(then: number, now: number): string {

@@ -1,6 +1,6 @@
 import type { Adjustment } from './contract.js'
 import type { Narrowing } from './derive-profile.js'
-import type { RegistryEntry } from './registry.js'
+import type { RegistryEntry } from './registry/registry.js'
 import { matchesName } from './rules.js'
 
 type List = 'skills' | 'mcp_servers'

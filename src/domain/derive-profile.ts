@@ -5,7 +5,7 @@ import { DELEGATION_TOOLS, type DelegationRequest } from './delegation.js'
 import type { NamedProfile } from './derive.js'
 import { globFault } from './glob-fault.js'
 import type { Profile } from './profile.js'
-import type { RegistryEntry } from './registry.js'
+import type { RegistryEntry } from './registry/registry.js'
 import { matchesName, parseRule, type Rule } from './rules.js'
 
 /** What an agent's authority is made from: what there is to be had, and everybody who says how much of it. */

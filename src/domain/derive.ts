@@ -10,7 +10,7 @@ import { childIsolation, mayWrite } from './derive-workspace.js'
 import { globFault } from './glob-fault.js'
 import type { Mode } from './modes.js'
 import type { Profile } from './profile.js'
-import type { RegistryEntry } from './registry.js'
+import type { RegistryEntry } from './registry/registry.js'
 import { titleOf } from './title.js'
 import type { WorkspaceSettings } from './workspace.js'
 

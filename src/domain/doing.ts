@@ -1,6 +1,7 @@
 import type { ModelFault, Purpose } from './events.js'
+import { type Figures, NO_FIGURES } from './figures.js'
 import { endedAs } from './in-words.js'
-import { type Figures, NO_FIGURES, type RunTree, type TreeAgent } from './tree.js'
+import type { RunTree, TreeAgent } from './tree.js'
 
 /** What an agent does at this moment, or what it waits for. */
 export type Doing =
@@ -20,6 +21,27 @@ export type Doing =
   | { kind: 'ended' }
 
 export function doingOf(agent: TreeAgent): Doing {
+  const busy = busyWith(agent)
+  if (busy) return busy
+  const ids = [...agent.open].filter((child) => isMeant(agent, child)).map(({ id }) => id)
+  return ids.length > 0 ? { kind: 'waiting_for_agents', ids } : delegatingOf(agent)
+}
+
+/** The same for whoever looks after each event of a run: which sub-agents are waited for is not looked up. */
+export function doingKind(agent: TreeAgent): Doing['kind'] {
+  const busy = busyWith(agent)
+  if (busy) return busy.kind
+  for (const child of agent.open) if (isMeant(agent, child)) return 'waiting_for_agents'
+  return delegatingOf(agent).kind
+}
+
+/** Whether an agent does nothing but wait for this sub-agent, alone or with others. */
+export function isAwaited(agent: TreeAgent, child: TreeAgent): boolean {
+  return agent.open.has(child) && busyWith(agent) === null && isMeant(agent, child)
+}
+
+/** What an agent does itself, or what is done with it; null: it may be waiting for its sub-agents. */
+function busyWith(agent: TreeAgent): Doing | null {
   if (agent.state === 'created') return { kind: 'waiting_for_slot' }
   if (agent.gate !== null) return { kind: 'being_checked', ...agent.gate }
   if (agent.merging) return { kind: 'being_merged' }
@@ -41,27 +63,24 @@ export function doingOf(agent: TreeAgent): Doing {
     const { purpose, attempt, since } = agent.request
     return { kind: 'asking_model', purpose, attempt, since }
   }
-  if (agent.retry) return { kind: 'retrying', ...agent.retry }
-  const ids = awaited(agent)
-  if (ids.length > 0) return { kind: 'waiting_for_agents', ids }
-  const [delegating] = calls
-  if (!delegating) return { kind: 'thinking' }
-  const { tool, summary, since } = delegating
-  return { kind: 'using_tool', tool, summary, since, others: calls.length - 1 }
+  return agent.retry && { kind: 'retrying', ...agent.retry }
 }
 
-/** The sub-agents that an agent waits for: those its calls are about, and all of them when it has nothing else to do. */
-function awaited(agent: TreeAgent): string[] {
-  const open = agent.children.filter((child) => child.state !== 'closed')
-  const calls = [...agent.calls]
-  if (calls.length === 0) return open.map(({ id }) => id)
-  return open
-    .filter(({ id, call_id }) =>
-      calls.some(([made_by, { tool, waits_for }]) =>
-        Array.isArray(waits_for) ? waits_for.includes(id) : call_id === made_by || tool === 'spawn_await',
-      ),
-    )
-    .map(({ id }) => id)
+/** A sub-agent that is waited for is one that the agent's calls are about, or any when it has nothing else to do. */
+function isMeant({ calls }: TreeAgent, { id, call_id }: TreeAgent): boolean {
+  if (calls.size === 0) return true
+  for (const [made_by, { tool, waits_for }] of calls) {
+    if (Array.isArray(waits_for) ? waits_for.includes(id) : call_id === made_by || tool === 'spawn_await') return true
+  }
+  return false
+}
+
+/** A call for sub-agents that are not there yet, or not any more. */
+function delegatingOf({ calls }: TreeAgent): Doing {
+  const [delegating] = calls.values()
+  if (!delegating) return { kind: 'thinking' }
+  const { tool, summary, since } = delegating
+  return { kind: 'using_tool', tool, summary, since, others: calls.size - 1 }
 }
 
 /** Time at work so far. */

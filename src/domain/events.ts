@@ -179,7 +179,16 @@ export const DEFINITIONS = [
   ),
   define(
     'permission.asked',
-    z.strictObject({ call_id: z.string(), tool: z.string(), summary: z.string(), reason: z.string() }),
+    z.strictObject({
+      call_id: z.string(),
+      tool: z.string(),
+      summary: z.string(),
+      reason: z.string(),
+      /** The whole command or change that the person is shown, or its head and tail. Absent: the summary says it all. */
+      detail: z.string().optional(),
+      /** What a standing yes would cover. Absent: there is only a yes to this once. */
+      grant: ruleSchema.optional(),
+    }),
     (d) => `asks: ${oneLine(d.summary)}`,
   ),
   define(

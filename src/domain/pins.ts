@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PRINCIPAL_ID } from './principal.js'
+import { PRINCIPAL_ID, type PrincipalRole } from './principal.js'
 
 /** Where a pin holds, the strongest first. */
 export const PIN_SCOPES = ['session', 'user', 'workspace', 'global'] as const
@@ -43,4 +43,25 @@ export function parsePinRecordId(record_id: string): { scope: PinScope; of: stri
     if (record_id.startsWith(prefix) && PARTS[scope].test(of)) return { scope, of }
   }
   return null
+}
+
+/** For whom a pin holds. `of` null: for whoever asks, where they ask. */
+export function scopeInWords(scope: PinScope, of: string | null): string {
+  if (scope === 'session') return of === null ? 'for this session' : `for the session ${of}`
+  if (scope === 'user') return of === null ? 'for you' : `for ${of}`
+  if (scope === 'workspace') return of === null ? 'for this workspace' : `for the workspace ${of}`
+  return 'for everybody (global)'
+}
+
+/** Of a viewer, only its own sessions and itself: whose a session is, is asked where it is known. */
+const LEAST_TO_PIN: Record<PinScope, PrincipalRole> = {
+  session: 'viewer',
+  user: 'viewer',
+  workspace: 'operator',
+  global: 'operator',
+}
+
+export function leastToPin(scope: PinScope): PrincipalRole {
+  // A scope that there is not is refused as such, to whoever asks.
+  return Object.hasOwn(LEAST_TO_PIN, scope) ? LEAST_TO_PIN[scope] : 'viewer'
 }

@@ -1,13 +1,12 @@
 import type { Effect } from './authority.js'
 import type { Adjustment, Contract } from './contract.js'
+import { isAwaited } from './doing.js'
 import type { EventData, ModelFault, Purpose, StoredEvent } from './events.js'
+import { type Figures, NO_FIGURES } from './figures.js'
 import { type AgentState, endState } from './lifecycle.js'
 import type { Mode } from './modes.js'
 import type { Outcome } from './outcome.js'
 import type { AgentResult } from './result.js'
-
-/** What was spent. A cost of null is one that nobody knows, because the price of a call is not known. */
-export type Figures = { turns: number; tool_calls: number; refusals: number; tokens: number; cost_usd: number | null }
 
 /** A call under way. `waits_for`: the tool itself, a person, every sub-agent of the call or of the agent, or these. */
 type OpenCall = { tool: string; summary: string; since: number; waits_for: 'tool' | 'person' | 'children' | string[] }
@@ -18,6 +17,8 @@ export type TreeAgent = {
   readonly parent_id: string | null
   readonly depth: number
   readonly children: TreeAgent[]
+  /** Those of them that are not closed. */
+  readonly open: Set<TreeAgent>
   title: string
   profile: string | null
   model: string
@@ -33,6 +34,11 @@ export type TreeAgent = {
   created_at: number
   started_at: number | null
   ended_at: number | null
+  closed_at: number | null
+  /** When it closed, its parent did nothing but wait for it, alone or with others. */
+  awaited: boolean
+  /** From when to when, the last time, the process that worked on it was gone. */
+  gone: { from: number; to: number } | null
   /** Time at work up to `seen_at`, without that in which its process was gone, or a person or its turn was waited for. */
   active_ms: number
   seen_at: number
@@ -99,7 +105,8 @@ export function growTree(tree: RunTree, event: StoredEvent): RunTree {
       break
     case 'agent.subagent_reused': {
       const child = addChild(tree, event, event.data.title, null)
-      if (child) reuse(child, event.data, event.at)
+      const parent = tree.agents.get(event.agent_id)
+      if (child && parent) reuse(parent, child, event.data, event.at)
       break
     }
     case 'run.closed':
@@ -234,8 +241,9 @@ function apply(tree: RunTree, agent: TreeAgent, event: StoredEvent): void {
       return
     case 'agent.subagent_closed': {
       const child = tree.agents.get(event.data.sub_agent_id)
-      end(child, 'closed', event.data.result, event.at)
       if (!child) return
+      child.awaited = isAwaited(agent, child)
+      close(agent, child, event.data.result, event.at)
       child.final_status = event.data.final_status
       child.kept_on = event.data.result.receipt?.kept?.branch ?? null
       child.left_out = event.data.result.receipt?.left_out ?? []
@@ -246,12 +254,11 @@ function apply(tree: RunTree, agent: TreeAgent, event: StoredEvent): void {
       return
     case 'run.closed':
       agent.state = 'closed'
+      agent.closed_at = event.at
       agent.final_status = event.data.outcome === 'completed' ? 'completed' : 'failed'
       return
   }
 }
-
-export const NO_FIGURES: Figures = { turns: 0, tool_calls: 0, refusals: 0, tokens: 0, cost_usd: 0 }
 
 function newAgent(
   place: Pick<TreeAgent, 'id' | 'parent_id' | 'depth' | 'call_id'>,
@@ -262,6 +269,7 @@ function newAgent(
   return {
     ...place,
     children: [],
+    open: new Set(),
     title,
     profile: contract?.agent.profile_id ?? null,
     model: contract ? `${contract.model.provider}/${contract.model.model}` : '',
@@ -275,6 +283,9 @@ function newAgent(
     created_at: at,
     started_at: null,
     ended_at: null,
+    closed_at: null,
+    awaited: false,
+    gone: null,
     active_ms: 0,
     seen_at: at,
     attempt: 0,
@@ -320,14 +331,26 @@ function addChild(
   const place = { id: sub_agent_id, parent_id: parent.id, depth: parent.depth + 1, call_id }
   const child = newAgent(place, title, contract, event.at)
   parent.children.push(child)
+  parent.open.add(child)
   tree.agents.set(child.id, child)
   return child
 }
 
-function reuse(child: TreeAgent, { result, from }: EventData<'agent.subagent_reused'>, at: number): void {
-  end(child, 'closed', result, at)
+function reuse(
+  parent: TreeAgent,
+  child: TreeAgent,
+  { result, from }: EventData<'agent.subagent_reused'>,
+  at: number,
+): void {
+  close(parent, child, result, at)
   child.final_status = endState(result.outcome) === 'failed' ? 'failed' : 'completed'
   child.reused_from = from
+}
+
+function close(parent: TreeAgent, child: TreeAgent, result: AgentResult, at: number): void {
+  parent.open.delete(child)
+  child.closed_at = at
+  end(child, 'closed', result, at)
 }
 
 function end(agent: TreeAgent | undefined, state: AgentState, result: AgentResult, at: number): void {
@@ -392,6 +415,7 @@ function passTime(agent: TreeAgent, event: StoredEvent): void {
   if (!idle && agent.started_at !== null && agent.ended_at === null) {
     agent.active_ms += Math.max(0, event.at - agent.seen_at)
   }
+  if (event.type === 'agent.resumed') agent.gone = { from: agent.seen_at, to: event.at }
   agent.seen_at = event.at
 }
 

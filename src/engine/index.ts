@@ -1,1 +1,2 @@
+export { answerSignalSchema } from './answers.js'
 export * from './local.js'

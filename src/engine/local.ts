@@ -2,6 +2,7 @@ import type { AgentResult } from '../domain/index.js'
 import type { Clock, Identity } from '../host/index.js'
 import { AbandonedError, type AgentLoop, type Slot } from '../runtime/index.js'
 import type { Lease, Signal, Store } from '../store/index.js'
+import { Answers } from './answers.js'
 import { Slots } from './slots.js'
 
 /** How long a lease lives without a word from its owner, and how often the owner gives one. */
@@ -43,6 +44,8 @@ type Cancel = { by: string; reason: string }
 
 /** Runs agents in this process: keeps their leases, hears signals for them, and limits how many work at once. */
 export class LocalEngine {
+  /** What is said from elsewhere to those that ask in this process. */
+  readonly answers: Answers
   readonly #slots: Slots
   readonly #working = new Map<string, Work>()
   /** Sub-agents that are at work or wait for their turn. */
@@ -59,6 +62,7 @@ export class LocalEngine {
     private readonly identity: Identity,
     limit: number,
   ) {
+    this.answers = new Answers(clock)
     this.#slots = new Slots(limit)
   }
 
@@ -69,6 +73,7 @@ export class LocalEngine {
     const hear = setInterval(() => void this.#hear().catch(() => {}), LISTEN_MS)
     const beat = setInterval(() => void this.#beat(), BEAT_MS)
     this.#timers = [hear.unref(), beat.unref()]
+    this.answers.begin()
     // What was said to earlier owners was said to them.
     this.#heard = (await this.store.signals({ after: this.#heard })).at(-1)?.id ?? this.#heard
   }
@@ -196,6 +201,7 @@ export class LocalEngine {
   async #hear(): Promise<void> {
     for (const signal of await this.store.signals({ after: this.#heard })) {
       this.#heard = signal.id
+      if (signal.kind === 'answer') this.answers.hear(signal)
       if (signal.kind === 'cancel_agent') {
         const { agent_id, reason } = signal.data as { agent_id: string; reason: string }
         const key = `${signal.run_id}/${agent_id}`
@@ -216,6 +222,7 @@ export class LocalEngine {
   #rest(): void {
     for (const timer of this.#timers) clearInterval(timer)
     this.#timers = []
+    this.answers.forget()
     this.#early.clear()
     this.#earlyChildren.clear()
   }

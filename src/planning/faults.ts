@@ -1,5 +1,4 @@
-import { nearest, quoted } from '../control/index.js'
-import { type Budget, type Check, mayOverlap, type Plan, type PlanStep } from '../domain/index.js'
+import { type Budget, type Check, mayOverlap, nearest, type Plan, type PlanStep, quoted } from '../domain/index.js'
 import { createSchemaCompiler } from '../tools/index.js'
 import { budgetMisfits } from './fault-budgets.js'
 

@@ -191,7 +191,7 @@ export class PlanFlow {
         limit,
         contract: memory.contract,
       })
-      const answer = await this.#plans.approve({ plan, step: null, preview, faults })
+      const answer = await this.#plans.approve({ call_id: this.#call_id, plan, step: null, preview, faults })
       this.#unlessStopped()
       if (answer?.answer !== 'approve') {
         if (answer) this.#answered('declined', answer.by, answer.note)

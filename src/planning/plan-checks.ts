@@ -1,5 +1,4 @@
-import { quoted } from '../control/index.js'
-import { type Check, checkSchema, globFault } from '../domain/index.js'
+import { type Check, checkSchema, globFault, quoted } from '../domain/index.js'
 import { type FaultAt, Fields, isMapping, type Path } from './plan-fields.js'
 
 /** What each kind of check has. A check that does not name its kind is told by them. */

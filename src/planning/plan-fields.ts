@@ -1,4 +1,4 @@
-import { nearest, quoted } from '../control/index.js'
+import { nearest, quoted } from '../domain/index.js'
 
 export type Path = readonly (string | number)[]
 

@@ -1,5 +1,4 @@
-import { nearest, quoted } from '../control/index.js'
-import { namesInWords, type PlanStep } from '../domain/index.js'
+import { namesInWords, nearest, type PlanStep, quoted } from '../domain/index.js'
 import { type FaultAt, MOST_FAULTS } from './plan-fields.js'
 import type { Reference, StepDraft } from './plan-steps.js'
 

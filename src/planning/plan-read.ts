@@ -1,4 +1,3 @@
-import { quoted } from '../control/index.js'
 import {
   DELEGATION_BOUNDS,
   MAX_STEPS,
@@ -7,6 +6,7 @@ import {
   PLAN_DEFAULTS,
   type Plan,
   planSchema,
+  quoted,
 } from '../domain/index.js'
 import { type FaultAt, Fields, isMapping } from './plan-fields.js'
 import { orderSteps } from './plan-order.js'

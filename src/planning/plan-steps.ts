@@ -1,4 +1,3 @@
-import { quoted } from '../control/index.js'
 import {
   type Budget,
   budgetFaults,
@@ -11,6 +10,7 @@ import {
   PLAN_BOUNDS,
   type PlanStep,
   planStepSchema,
+  quoted,
   STEP_DEFAULTS,
   STEP_ID,
   titleOf,

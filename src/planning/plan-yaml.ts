@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Yaml from 'yaml'
-import { quoted } from '../control/index.js'
+import { quoted } from '../domain/index.js'
 import type { PlanFault } from './faults.js'
 import type { Path } from './plan-fields.js'
 

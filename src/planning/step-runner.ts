@@ -138,7 +138,7 @@ export class StepRunner {
     plans.note('plan.approval_asked', { call_id, step: id })
     await plans.commit()
     const { plan } = this.#state
-    const given = plan && (await plans.approve({ plan, step: id, preview: null, faults: [] }, moot))
+    const given = plan && (await plans.approve({ call_id, plan, step: id, preview: null, faults: [] }, moot))
     if (signal.aborted || moot.aborted) return
     const { by = 'person', note = null } = given ?? {}
     const answer = given?.answer === 'approve' ? 'approved' : 'declined'

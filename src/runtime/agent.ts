@@ -30,7 +30,7 @@ import {
 } from '../tools/index.js'
 import type { RunTrees } from '../workspaces/index.js'
 import { AgentFiles } from './agent-files.js'
-import { askApproval, askPermission, askQuestion, type Person } from './asking.js'
+import { Asker, type Elsewhere, type Person } from './asking.js'
 import { type Action, decide, exceededMessage } from './decide.js'
 import { Delegation } from './delegation.js'
 import { fenceOf } from './fence.js'
@@ -73,7 +73,10 @@ export type AgentPlace = {
   /** How steps that depend on each other are carried out. */
   carryOut: CarryOut
   limits: ToolLimits
-  person: Person
+  /** Who sits in front of the run and may be asked by this agent; null: nobody. */
+  person: Person | null
+  /** Where answers to its questions come in from other places. */
+  elsewhere: Elsewhere
   /** Model calls for one request, retries included. */
   max_attempts: number
   /** How long one model call may take. */
@@ -100,6 +103,7 @@ export class AgentLoop {
   #paused_at = 0
   /** Waits without a slot that are under way. */
   #resting = 0
+  readonly #asker: Asker
   readonly #files: AgentFiles
   readonly #delegation: Delegation | null
 
@@ -123,6 +127,9 @@ export class AgentLoop {
       pause: (wait) => this.#pause(() => this.#rest(wait)),
       setUp: (tree, base) => commands.setUp(tree, base),
     })
+    const { person, elsewhere } = place
+    const { run_id, agent_id } = recorder.memory
+    this.#asker = new Asker({ person, elsewhere, whose: { run_id, agent_id }, signal: () => this.#stop.signal })
     this.#delegation =
       launcher &&
       new Delegation({
@@ -137,10 +144,7 @@ export class AgentLoop {
         rest: (wait) => this.#rest(wait),
         runWhole: (...check) => commands.runWhole(...check),
         refusal: (...command) => commands.refusal(...command),
-        approve: (proposal, moot) => {
-          const signal = moot ? AbortSignal.any([this.#stop.signal, moot]) : this.#stop.signal
-          return this.#pause(() => askApproval(place.person, proposal, signal))
-        },
+        approve: (proposal, moot) => this.#pause(() => this.#asker.approve(proposal, moot)),
         limit: place.max_concurrent,
         carryOut: place.carryOut,
         leave: (why) => this.abandon(why),
@@ -389,7 +393,7 @@ export class AgentLoop {
       commitSoon: () => recorder.commitSoon(),
       ask: (question) => {
         const asked = this.#isRoot ? question : { ...question, agent_id: this.memory.agent_id }
-        return this.#pause(() => askPermission(place.person, asked, this.#stop.signal))
+        return this.#pause(() => this.#asker.permit(asked))
       },
       keepOutput: (text) => recorder.keep(text),
       abortStatus: () => (this.#stopped === 'deadline' ? 'timeout' : 'cancelled'),
@@ -420,7 +424,7 @@ export class AgentLoop {
       readOutput: (call_id) => this.#readOutput(call_id),
       call_id: '',
       delegation: this.#delegation,
-      askPerson: (question) => this.#pause(() => askQuestion(place.person, question, this.#stop.signal)),
+      askPerson: (question) => this.#pause(() => this.#asker.answer(question)),
       onProgress: showProgress(place.redactor, agent_id, place.onDelta),
     }
   }

@@ -1,46 +1,121 @@
-import { personAnswerSchema } from '../domain/index.js'
+import { type Answer, personAnswerSchema, type QuestionKey } from '../domain/index.js'
 import type { Approval, PersonAnswer, Proposal, Question } from '../tools/index.js'
 
-/** Whoever sits in front of the run. Every method may answer null: nobody is there. */
+/**
+ * Whoever sits in front of the run. Every method may answer null: nobody is there. The signal aborts when the question
+ * is not asked any more; with an `AnsweredElsewhere` as its reason, where somebody else has answered it.
+ */
 export interface Person {
   permit(question: Question, signal: AbortSignal): Promise<PersonAnswer | null>
-  answer(question: { text: string; options: string[] }, signal: AbortSignal): Promise<string | null>
+  answer(question: AskedQuestion, signal: AbortSignal): Promise<string | null>
   /** Whether a plan, or one of its steps, is carried out. Absent: nobody can be asked that. */
   approve?(proposal: Proposal, signal: AbortSignal): Promise<Approval | null>
 }
 
-/** A face that fails to ask, or whose answer cannot be understood, has not got a yes. */
-export async function askPermission(
-  person: Person,
-  question: Question,
-  signal: AbortSignal,
-): Promise<PersonAnswer | null> {
-  const no = (note: string): PersonAnswer => ({ answer: 'deny', grant: null, by: 'nobody', note })
-  try {
-    const answer = await unlessStopped(() => person.permit(question, signal), signal)
-    if (answer === null || answer === undefined) return null
-    const understood = personAnswerSchema.safeParse(answer)
-    return understood.success ? understood.data : no('the answer to the question was not understood')
-  } catch (error) {
-    return no(`asking failed: ${String(error)}`)
+/** What an agent wants to know. `call_id`: of the call by which it asks. */
+export type AskedQuestion = { call_id?: string; text: string; options: string[] }
+
+/** Why a person is not asked any more: somebody has answered from elsewhere. */
+export class AnsweredElsewhere {
+  constructor(
+    readonly by: string,
+    readonly answer: Answer,
+  ) {}
+}
+
+/** Where answers come in from other places than the person's face. */
+export interface Elsewhere {
+  /** Until the function that it gives back is called. `take`: false where the answer is none to this question. */
+  listen(question: QuestionKey & { run_id: string }, take: (answer: Answer, by: string) => boolean): () => void
+}
+
+type Side = {
+  /** null: nobody is there, and what would ask is refused, whoever else has something to say. */
+  person: Person | null
+  elsewhere: Elsewhere
+  whose: { run_id: string; agent_id: string }
+  /** Aborts when the agent is stopped. */
+  signal: () => AbortSignal
+}
+
+/** How one agent asks: the person in front of the run, and whoever answers from elsewhere; the first word counts. */
+export class Asker {
+  constructor(private readonly side: Side) {}
+
+  /** A face that fails to ask, or whose answer cannot be understood, has not got a yes. */
+  async permit(question: Question): Promise<PersonAnswer | null> {
+    const no = (note: string): PersonAnswer => ({ answer: 'deny', grant: null, by: 'nobody', note })
+    try {
+      const answer = await this.#ask(
+        { kind: 'permission', call_id: question.call_id },
+        (person, signal) => person.permit(question, signal),
+        (given, by) => permission(question, given, by),
+      )
+      if (answer === null || answer === undefined) return null
+      const understood = personAnswerSchema.safeParse(answer)
+      return understood.success ? understood.data : no('the answer to the question was not understood')
+    } catch (error) {
+      return no(`asking failed: ${String(error)}`)
+    }
+  }
+
+  async answer(question: AskedQuestion & { call_id: string }): Promise<string | null> {
+    const answer = await this.#ask(
+      { kind: 'question', call_id: question.call_id },
+      (person, signal) => person.answer(question, signal),
+      (given) => (given.kind === 'question' ? { answer: given.text } : null),
+    )
+    return typeof answer === 'string' ? answer : null
+  }
+
+  /** A face that fails to ask, or that has no way to, has not got a yes. `moot`: nobody needs the answer any more. */
+  async approve(proposal: Proposal, moot?: AbortSignal): Promise<Approval | null> {
+    if (!this.side.person?.approve) return null
+    const answer = await this.#ask(
+      { kind: 'approval', call_id: proposal.call_id, step: proposal.step },
+      async (person, signal) => person.approve?.(proposal, signal) ?? null,
+      (given, by) =>
+        given.kind === 'approval' ? { answer: { answer: given.answer, by, note: given.note ?? null } } : null,
+      moot,
+    ).catch(() => null)
+    return answer?.answer === 'approve' || answer?.answer === 'decline' ? answer : null
+  }
+
+  async #ask<T>(
+    question: Omit<QuestionKey, 'agent_id'>,
+    ask: (person: Person, signal: AbortSignal) => Promise<T | null>,
+    read: (given: Answer, by: string) => { answer: T | null } | null,
+    moot?: AbortSignal,
+  ): Promise<T | null> {
+    const { person, elsewhere, whose } = this.side
+    if (person === null) return null
+    const stop = moot ? AbortSignal.any([this.side.signal(), moot]) : this.side.signal()
+    const withdrawn = new AbortController()
+    let forget = () => {}
+    const answered = new Promise<T | null>((resolve) => {
+      forget = elsewhere.listen({ ...whose, ...question }, (given, by) => {
+        const understood = read(given, by)
+        if (understood === null) return false
+        // First the answer, then the end of the question: the face has nothing more to say to it.
+        resolve(understood.answer)
+        withdrawn.abort(new AnsweredElsewhere(by, given))
+        return true
+      })
+    })
+    try {
+      const face = unlessStopped(() => ask(person, AbortSignal.any([stop, withdrawn.signal])), stop)
+      return await Promise.race([answered, face])
+    } finally {
+      forget()
+    }
   }
 }
 
-/** A face that fails to ask, or that has no way to, has not got a yes. */
-export async function askApproval(person: Person, proposal: Proposal, signal: AbortSignal): Promise<Approval | null> {
-  if (!person.approve) return null
-  const ask = person.approve.bind(person)
-  const answer = await unlessStopped(() => ask(proposal, signal), signal).catch(() => null)
-  return answer?.answer === 'approve' || answer?.answer === 'decline' ? answer : null
-}
-
-export async function askQuestion(
-  person: Person,
-  question: { text: string; options: string[] },
-  signal: AbortSignal,
-): Promise<string | null> {
-  const answer = await unlessStopped(() => person.answer(question, signal), signal)
-  return typeof answer === 'string' ? answer : null
+function permission({ grant }: Question, given: Answer, by: string): { answer: PersonAnswer } | null {
+  if (given.kind !== 'permission') return null
+  const { answer, standing = false, note = null } = given
+  if (standing && (answer !== 'allow' || grant === null)) return null
+  return { answer: { answer, grant: standing ? grant : null, by, note } }
 }
 
 /** A person who does not answer must not keep a run from being stopped. */

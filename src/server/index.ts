@@ -1,2 +1,2 @@
 /** The HTTP face: a JSON API with live events, and the web app. */
-export { type ServeOptions, type Serving, serve } from './serve.js'
+export { createToken, type ServeOptions, type Serving, serve } from './serve.js'

@@ -19,6 +19,8 @@ export type Asked<P, Q, B> = {
   query: Q
   body: B
   principal: Principal
+  /** Where they ask from: the address of the connection. */
+  address: string
   /** The `Last-Event-ID` of a stream that is taken up again; null: it begins. */
   last_event_id: string | null
   /** Whoever asked is gone. */

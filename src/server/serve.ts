@@ -1,14 +1,43 @@
-import type { Retinue } from '../index.js'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { getRequestListener } from '@hono/node-server'
+import type { Principal } from '../domain/index.js'
+import { type Retinue, RetinueError } from '../index.js'
+import { createApp } from './app.js'
+import { Limits } from './guards/limits.js'
+import { digestOf, type Holder, Logins, newToken } from './guards/login.js'
+import { createLive, type Live } from './live/live.js'
+import { inUrl, isLoopback, ownNames } from './names.js'
+import { OwnRuns } from './own-runs.js'
+import { ROUTES } from './routes/index.js'
+import { Web } from './static.js'
+
+/**
+ * How long clients get for what they send. What is sent to them may take as long as it likes: streams of events live for
+ * hours.
+ */
+const TIMES = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 65_000,
+  connectionsCheckingInterval: 5_000,
+}
 
 export type ServeOptions = {
   /** Default: 127.0.0.1. Another one needs users. */
   host: string
   /** 0: any that is free. */
   port: number
+  /** Where the port is taken, any that is free. Default: that is an error. */
+  or_free?: boolean
   /** Names and the SHA-256 digests (hex) of their tokens; what they may do is what `principals` says. None: one token. */
   users: Record<string, { token_sha256: string }>
   /** Origins by which it is reached besides its own address: those of a proxy in front of it. */
   origins: string[]
+  /** What went wrong in the server and nobody expected. Default: to stderr. */
+  report?: (text: string) => void
+  /** Instead of the usual ones. */
+  times?: Partial<typeof TIMES>
 }
 
 export type Serving = {
@@ -16,12 +45,119 @@ export type Serving = {
   url: string
   /** The same without it. */
   address: string
+  port: number
   token: string | null
+  /** Only this machine can reach it. */
+  local: boolean
   /** Ends every connection and lets go of the runs that it works on; resolves with their ids. */
   close(reason: string): Promise<string[]>
 }
 
 /** Serves one Retinue over HTTP until it is closed. Refuses with a `RetinueError` what would not be safe. */
 export async function serve(retinue: Retinue, options: ServeOptions): Promise<Serving> {
-  throw new Error(`not written yet: ${retinue.cwd} ${options.port}`)
+  const { users, origins } = options
+  const host = options.host === 'localhost' ? '127.0.0.1' : options.host
+  if (!URL.canParse(`http://${inUrl(host)}`)) {
+    throw new RetinueError('config', `"${host}" is no address to listen on: write one as in 127.0.0.1 or ::1.`)
+  }
+  if (!isLoopback(host) && Object.keys(users).length === 0) {
+    throw new RetinueError(
+      'config',
+      `Others could reach ${host}, and nobody is configured who may: name users under server.users in your own ` +
+        'configuration (retinue serve --new-token <name> makes a token), or serve on 127.0.0.1.',
+    )
+  }
+  const token = Object.keys(users).length === 0 ? newToken() : null
+  const holders = token === null ? usersOf(retinue, users) : [holderOf(token, retinue.control().principal)]
+  const server = await listening(options, host)
+  const { port } = server.address() as { port: number }
+  const now = Date.now
+  const limits = new Limits(now)
+  const names = ownNames({ host, port }, origins)
+  const own = new OwnRuns(retinue)
+  const live = createLive(retinue, own)
+  const app = createApp({
+    context: { retinue, own, live, now },
+    routes: ROUTES,
+    ...{ names, limits, logins: new Logins(holders, { port, names, limits, now }), web: new Web() },
+    report: options.report ?? ((text) => process.stderr.write(`retinue: ${text}\n`)),
+  })
+  server.on('request', getRequestListener(app.fetch, { overrideGlobalObjects: false }))
+  let closing: Promise<string[]> | null = null
+  const address = `http://${inUrl(host)}:${port}`
+  return {
+    ...{ address, port, token, local: isLoopback(host) },
+    ...{ url: token === null ? `${address}/` : `${address}/#token=${token}` },
+    close: (reason) => {
+      closing ??= closed(server, { live, own }, reason)
+      return closing
+    },
+  }
+}
+
+async function closed(server: Server, { live, own }: { live: Live; own: OwnRuns }, reason: string): Promise<string[]> {
+  const ended = once(server, 'close')
+  server.close()
+  live.close()
+  const left = await own.leave(reason)
+  server.closeAllConnections()
+  await ended
+  return left
+}
+
+function holderOf(token: string, principal: Principal): Holder {
+  return { token_sha256: digestOf(token), principal }
+}
+
+/** Who they are is asked once: the configuration of a server does not change while it serves. */
+function usersOf(retinue: Retinue, users: ServeOptions['users']): Holder[] {
+  return Object.entries(users).map(([name, { token_sha256 }]) => {
+    if (!/^[0-9a-f]{64}$/.test(token_sha256)) {
+      throw new RetinueError('config', `token_sha256 of the user ${name} is no SHA-256 digest: 64 of 0-9 and a-f`)
+    }
+    try {
+      return { token_sha256, principal: retinue.control(name).principal }
+    } catch (error) {
+      if (!(error instanceof RetinueError)) throw error
+      throw new RetinueError('config', `The user ${name} of the server cannot be let in. ${error.message}`)
+    }
+  })
+}
+
+async function listening(options: ServeOptions, host: string): Promise<Server> {
+  const server = createServer({ ...TIMES, ...options.times, maxHeaderSize: 16 * 1024 })
+  server.maxHeadersCount = 100
+  try {
+    await listen(server, options.port, host)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'EADDRINUSE' && options.or_free) return listening({ ...options, port: 0, or_free: false }, host)
+    throw new RetinueError('config', whyNot(code, options.port, host) ?? `It cannot serve on ${host}: ${message}`)
+  }
+  return server
+}
+
+async function listen(server: Server, port: number, host: string): Promise<void> {
+  server.listen({ port, host })
+  await once(server, 'listening')
+}
+
+function whyNot(code: string | undefined, port: number, host: string): string | null {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `Port ${port} of ${host} is taken: choose another with --port, or --port 0 for any that is free.`
+    case 'EACCES':
+      return `Port ${port} is not for ordinary users: choose one over 1023 with --port.`
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${host} is no address of this machine: choose another with --host.`
+    default:
+      return null
+  }
+}
+
+/** A token, and the digest by which the configuration knows it. */
+export function createToken(): { token: string; token_sha256: string } {
+  const token = newToken()
+  return { token, token_sha256: digestOf(token) }
 }

@@ -30,7 +30,14 @@ export type Signal = { id: number; run_id: string; kind: string; data: unknown; 
 
 export type { ControlRecord, PutResult }
 
-export type RunQuery = { session_id?: string; status?: RunRow['status']; id_prefix?: string; limit?: number }
+/** `before`: those that come after this run in the list. There are none after a run that is not in the store. */
+export type RunQuery = {
+  session_id?: string
+  status?: RunRow['status']
+  id_prefix?: string
+  before?: string
+  limit?: number
+}
 
 /** What is wrong with a stored stream, and where. */
 export type Tampering = { agent_id: string; seq: number; position: number; message: string }

@@ -14,7 +14,8 @@ export const askUser = defineTool({
   }),
   plan: async (args) => ({ ok: true, plan: { summary: `ask: ${oneLine(args.question)}`, paths: [] } }),
   async execute(args, context) {
-    const answer = await context.askPerson({ text: args.question, options: args.options ?? [] })
+    const { call_id } = context
+    const answer = await context.askPerson({ call_id, text: args.question, options: args.options ?? [] })
     return answer === null ? { ok: false, content: 'no person answered' } : { ok: true, content: answer }
   },
 })

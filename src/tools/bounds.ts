@@ -10,17 +10,29 @@ export function boundOutput(
   { max_chars, call_id }: { max_chars: number; call_id: string },
 ): { content: string; cut: boolean } {
   if (content.length <= max_chars) return { content, cut: false }
-  const room = Math.max(0, max_chars - note(content.length, content.length, call_id).length - 2)
+  const way = `; read_output {"output":${JSON.stringify(call_id)}} shows them`
+  return { content: headAndTail(content, max_chars, way), cut: true }
+}
+
+/** So much of a command or a change is kept with the question about it. */
+const DETAIL_CHARS = 20_000
+
+/** Of what a person is asked about, the head and the tail, where it is too long to be kept. */
+export function boundDetail(detail: string): string {
+  return detail.length <= DETAIL_CHARS ? detail : headAndTail(detail, DETAIL_CHARS, '')
+}
+
+function headAndTail(content: string, max_chars: number, way: string): string {
+  const room = Math.max(0, max_chars - note(content.length, content.length, way).length - 2)
   const start = headLines(content, Math.ceil((room * 2) / 3))
   const end = tailLines(content, Math.floor(room / 3))
   const missing = content.length - start.length - end.length
   const joint = start === '' || start.endsWith('\n') ? '' : '\n'
-  return { content: `${start}${joint}${note(missing, content.length, call_id)}\n${end}`, cut: true }
+  return `${start}${joint}${note(missing, content.length, way)}\n${end}`
 }
 
-function note(missing: number, total: number, call_id: string): string {
-  const way = `read_output {"output":${JSON.stringify(call_id)}}`
-  return `[… ${count(missing)} of ${count(total)} characters left out; ${way} shows them …]`
+function note(missing: number, total: number, way: string): string {
+  return `[… ${count(missing)} of ${count(total)} characters left out${way} …]`
 }
 
 function headLines(content: string, max: number): string {

@@ -94,6 +94,8 @@ export type CarryOut = (
 
 /** What a person is asked before something of a plan is carried out. */
 export type Proposal = {
+  /** The call that carries it out. */
+  call_id: string
   plan: Plan
   /** The step that is about to begin: yes or no, and a changed plan is not taken. null: the plan as a whole. */
   step: string | null

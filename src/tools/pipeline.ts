@@ -5,6 +5,7 @@ import {
   covers,
   type EventData,
   type EventType,
+  grantFor,
   type PendingCall,
   permits,
   type Refusal,
@@ -14,13 +15,12 @@ import {
 } from '../domain/index.js'
 import { resolveToolName } from './aliases.js'
 import { readArguments } from './arguments.js'
-import { boundOutput } from './bounds.js'
+import { boundDetail, boundOutput } from './bounds.js'
 import { onlyLooks } from './commands/looking.js'
 import { parseCommand } from './commands/parse.js'
 import type { ToolRegistry } from './registry.js'
 import type { Plan, PlanResult, Tool, ToolArguments, ToolContext, ToolOutput } from './tool.js'
 
-/** grantable: a yes may cover the rest of the run. Where a rule wants to be asked each time, it may not. */
 export type Question = {
   /** Who asks. Absent: the root agent. */
   agent_id?: string
@@ -31,7 +31,8 @@ export type Question = {
   /** The whole command or change; null where the summary says it all. */
   detail: string | null
   call: Call
-  grantable: boolean
+  /** What a standing yes would cover for the rest of the run. null: where a rule wants to be asked each time, none may. */
+  grant: Rule | null
 }
 
 /** grant: a rule that is not asked about again in this run. */
@@ -379,11 +380,17 @@ async function ask(pipeline: Pipeline, call: Ready): Promise<PersonAnswer | null
   const { call_id } = call.call.part
   const { summary } = call.plan
   const { reason } = call.verdict
-  pipeline.record('permission.asked', { call_id, tool: call.tool.name, summary, reason })
-  await pipeline.commit()
-  const grantable = isGrantable(call)
+  const tool = call.tool.name
   const detail = call.plan.detail ?? null
-  const question = { call_id, tool: call.tool.name, summary, reason, detail, call: call.subject, grantable }
+  const grant = isGrantable(call) ? grantFor(call.subject) : null
+  pipeline.record('permission.asked', {
+    ...{ call_id, tool, summary, reason },
+    // Before it is cut: half a secret would not be found.
+    ...(detail === null ? {} : { detail: boundDetail(pipeline.context.redactor.redact(detail)) }),
+    ...(grant === null ? {} : { grant }),
+  })
+  await pipeline.commit()
+  const question = { call_id, tool, summary, reason, detail, call: call.subject, grant }
   const answer = pipeline.authority.can_ask_person ? await pipeline.ask(question) : null
   const nobody = { answer: 'deny', grant: null, by: 'nobody', note: 'no person can be asked' } as const
   pipeline.record('permission.answered', { call_id, ...(answer ?? nobody) })

@@ -44,7 +44,7 @@ export type ToolContext = {
   call_id: string
   /** Sub-agents of this agent; null where it may have none. */
   delegation: Delegator | null
-  askPerson: (question: { text: string; options: string[] }) => Promise<string | null>
+  askPerson: (question: { call_id: string; text: string; options: string[] }) => Promise<string | null>
   /** Says what is going on in a long call. */
   onProgress: (text: string) => void
 }

@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { eventLine } from '../../src/cli/event-lines.js'
-import { PlanProgress } from '../../src/cli/plan/progress.js'
-import { paintFor } from '../../src/cli/style.js'
+import { line, paintFor } from '../../src/cli/style.js'
 import { treeLines } from '../../src/cli/tree/lines.js'
-import { emptyTree, growTree, type Plan, type Stage, type StepSpec, type StoredEvent } from '../../src/domain/index.js'
+import {
+  emptyTree,
+  growTree,
+  type Plan,
+  PlanProgress,
+  type Stage,
+  type StepSpec,
+  type StoredEvent,
+} from '../../src/domain/index.js'
 import { eventsOfRun } from '../support/tree-events.js'
 
 const paint = paintFor({}, {})
@@ -66,7 +73,7 @@ function underWay() {
 }
 
 function shown(events: readonly StoredEvent[], options: { elsewhere?: boolean; in_tree?: boolean } = {}): string[] {
-  const progress = new PlanProgress()
+  const progress = new PlanProgress(line)
   const { elsewhere = false, in_tree = false } = options
   return events.flatMap((event) => {
     progress.grow(event)
@@ -76,11 +83,11 @@ function shown(events: readonly StoredEvent[], options: { elsewhere?: boolean; i
 }
 
 function drawn(events: readonly StoredEvent[], rows = 30, interrupted = false): string[] {
-  const progress = new PlanProgress()
+  const progress = new PlanProgress(line)
   for (const event of events) progress.grow(event)
   const now = events.at(-1)?.at ?? 0
   const view = { columns: 100, rows, now, paint, speech: new Map(), progress, interrupted }
-  return treeLines(events.reduce(growTree, emptyTree()), view).map((line) => line.replace(/ {2,}/g, '  ').trimEnd())
+  return treeLines(events.reduce(growTree, emptyTree()), view).map((text) => text.replace(/ {2,}/g, '  ').trimEnd())
 }
 
 describe('the lines of a plan', () => {

@@ -54,6 +54,7 @@ const DEFAULT = {
   tests: { command: null },
   local_models: true,
   principals: {},
+  server: { host: '127.0.0.1', port: null, users: {}, origins: [] },
 }
 
 async function resolved(files: Record<string, string>) {
@@ -207,6 +208,16 @@ budget: {cost_usd: 0.25}`,
     const { config, origin } = await resolved({ user: "principals: {ada: operator, bo.b@x-1: viewer, '*': viewer}" })
     expect(config).toEqual({ ...DEFAULT, principals: { ada: 'operator', 'bo.b@x-1': 'viewer', '*': 'viewer' } })
     expect(origin('principals')).toBe('user')
+  })
+
+  it('takes the server of the user’s file alone', async () => {
+    const token_sha256 = 'a1'.repeat(32)
+    const { config, origin } = await resolved({
+      user: `server: {port: 8080, users: {ada: {token_sha256: ${token_sha256}}}, origins: ['https://a.example']}`,
+    })
+    const server = { host: '127.0.0.1', port: 8080, users: { ada: { token_sha256 } }, origins: ['https://a.example'] }
+    expect(config).toEqual({ ...DEFAULT, server })
+    expect(origin('server.port')).toBe('user')
   })
 
   it('takes flags as one more file', async () => {

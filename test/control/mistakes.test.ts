@@ -3,7 +3,7 @@ import { formatProblems, loadConfig } from '../../src/control/index.js'
 import { HOME, load, PROJECT, surroundings, USER_FILE } from './load.js'
 
 const KEYS =
-  'model, pools, providers, mode, permissions, sandbox, budget, delegation, profiles, workspace, instructions, limits, retry, model_timeout_ms, idle_timeout_ms, store, secrets, web, tests, local_models, mcp_servers, principals, trusted_projects'
+  'model, pools, providers, mode, permissions, sandbox, budget, delegation, profiles, workspace, instructions, limits, retry, model_timeout_ms, idle_timeout_ms, store, secrets, web, tests, local_models, mcp_servers, principals, server, trusted_projects'
 const TOOLS = 'read_file, write_file, run_command, git_diff, git_log'
 
 /** Every message a person can get for one slip, as it stands on the screen. */
@@ -128,6 +128,24 @@ const MISTAKES: [text: string, ...messages: string[]][] = [
     `principals: {"${name}": viewer}`,
     `1:14: principals.${name}: a name of a principal begins with a letter or digit and has at most 64 letters, digits, dots, dashes, underscores and @; * stands for everybody else`,
   ]),
+  // server
+  ['server: {host: "a b"}', '1:16: no address to listen on: write one as in 127.0.0.1 or ::1'],
+  ['server: {port: 70000}', '1:16: server.port must be at most 65535'],
+  [
+    'server: {users: {ada: {token_sha256: hunter2}}}',
+    '1:38: server.users.ada.token_sha256 must be the SHA-256 digest of a token, 64 of 0-9 and a-f, not the token itself',
+  ],
+  [
+    'server: {users: {ada: {token: hunter2}}}',
+    '1:23: server.users.ada.token_sha256 is missing',
+    '1:24: unknown key "token" in server.users.ada: known keys: token_sha256',
+  ],
+  ...['https://a.example/', 'a.example', 'https://a.example/x', 'ftp://a.example', '*'].map(
+    (text): [string, string] => [
+      `server: {origins: ['${text}']}`,
+      `1:20: "${text}" is no origin: write it as in https://retinue.example.org, without a path`,
+    ],
+  ),
   // rules and tools
   ['permissions: {deny: [run_comand]}', '1:22: unknown tool "run_comand": did you mean "run_command"?'],
   [

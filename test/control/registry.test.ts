@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseRegistryText, readRegistry, storedRegistry } from '../../src/control/index.js'
-import { NO_AGENTS } from '../../src/domain/index.js'
+import { storedRegistry } from '../../src/control/index.js'
+import { NO_AGENTS, parseRegistryText, readRegistry } from '../../src/domain/index.js'
 
 const PROFILES = ['profile:writer:v1', 'docs', 'reviewer']
 

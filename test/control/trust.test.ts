@@ -230,6 +230,14 @@ describe("a project's file", () => {
     ).toEqual([message])
   })
 
+  it('cannot say who comes in from outside, trusted or not', async () => {
+    const message = 'retinue.yaml:1:1: server is for your own file: /home/ada/.config/retinue/config.yaml'
+    expect(await refusals({ project: 'server: {host: 0.0.0.0}' })).toEqual([message])
+    expect(
+      await refusals({ project: "server: {origins: ['https://a.example']}", user: `trusted_projects: [${PROJECT}]` }),
+    ).toEqual([message])
+  })
+
   it('is not trusted because of a folder above or beside it', async () => {
     for (const folder of ['~/', '/home/ada', '/', '~/shop-evil', '~/sho', '~/shop/sub']) {
       const loaded = await load({ user: `trusted_projects: ['${folder}']` })

@@ -135,9 +135,9 @@ describe('without a sandbox', () => {
   it('a yes is for this once, however it is meant', async () => {
     let asked = 0
     const person: Person = {
-      permit: async ({ grantable }) => {
+      permit: async ({ grant }) => {
         asked++
-        expect(grantable).toBe(false)
+        expect(grant).toBe(null)
         return {
           answer: 'allow',
           grant: { decision: 'allow', tool: 'run_command', pattern: null },

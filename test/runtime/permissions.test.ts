@@ -72,7 +72,7 @@ describe('a call that asks', () => {
     const { retinue } = await bench({ root: [command('echo a 1'), command('echo a 2'), done] }, { settings: { rules } })
     const somebody = person('allow', grant)
     await runToEnd(retinue, { person: somebody })
-    expect(somebody.asked.map(({ grantable }) => grantable)).toEqual([false, false])
+    expect(somebody.asked.map(({ grant }) => grant)).toEqual([null, null])
   })
 
   it('is not asked at all in a run whose contract has nobody to ask, also when it is resumed before a person', async () => {

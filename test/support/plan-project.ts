@@ -1,6 +1,6 @@
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makeProject } from './project.js'
+import { makeProject, type WhenFinished } from './project.js'
 
 type Note = { title: string; file: string; more?: Record<string, unknown> }
 
@@ -43,7 +43,7 @@ const HELD = `    - calls:
  * where there is a plan (plan.yaml), and `held.yaml` where its last step waits until `go` is in
  * its worktree.
  */
-export function planProject(files: Record<string, string> = {}): string {
+export function planProject(files: Record<string, string> = {}, finished?: WhenFinished): string {
   const planner = `    - text: |\n${planOfNotes().replace(/^/gm, '        ')}\n`
   return makeProject(
     {
@@ -54,7 +54,7 @@ export function planProject(files: Record<string, string> = {}): string {
       'plan.yaml': planOfNotes(),
       ...files,
     },
-    { git: true },
+    { git: true, ...(finished ? { finished } : {}) },
   )
 }
 

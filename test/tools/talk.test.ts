@@ -8,7 +8,7 @@ describe('ask_user', () => {
       ok: true,
       content: 'blue',
     })
-    expect(asked).toEqual([{ text: 'Which?', options: ['red', 'blue'] }])
+    expect(asked).toEqual([{ call_id: 'c1', text: 'Which?', options: ['red', 'blue'] }])
     expect(await plan('ask_user', { question: 'Which\none?' })).toEqual({
       ok: true,
       plan: { summary: 'ask: Which one?', paths: [] },
@@ -18,7 +18,7 @@ describe('ask_user', () => {
   it('says when nobody answered', async () => {
     const { call, asked } = await workbench()
     expect(await call('ask_user', { question: 'Which?' })).toEqual({ ok: false, content: 'no person answered' })
-    expect(asked).toEqual([{ text: 'Which?', options: [] }])
+    expect(asked).toEqual([{ call_id: 'c1', text: 'Which?', options: [] }])
   })
 })
 

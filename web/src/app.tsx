@@ -72,7 +72,7 @@ function Pages(): ReactNode {
           {({ run, agent }) => <RunPage key={run} run_id={run} agent_id={agent} />}
         </Route>
         <Route path="/runs/:run/plan">{({ run }) => <PlanPage run_id={run} />}</Route>
-        <Route path="/agents" component={AgentsPage} />
+        <Route path="/agents/*?" component={AgentsPage} />
         <Route path="/cost" component={CostPage} />
         <Route>
           <Empty title="There is no such page">

@@ -1,25 +1,27 @@
 import { nearest, type Retinue, RetinueError, type RunOptions } from '../../index.js'
 import { asked, type ContractFlags, contractFlags } from '../contract-flags.js'
-import { canAsk, type DriveOptions, drive } from '../drive.js'
+import { canAsk, drive } from '../drive.js'
 import { EXIT } from '../exit.js'
 import { readStdin } from '../input.js'
 import { type WorkOptions, withRetinue } from '../open.js'
 import { offerTrust } from '../trust.js'
+import { refuseWindow, type WindowFlags, withWindow } from '../window.js'
 import { type PlanFlags, planForGoal, refuseFile } from './plan.js'
 import { resumeRun } from './resume.js'
 
 type RunFlags = WorkOptions &
-  DriveOptions &
+  WindowFlags &
   ContractFlags &
   PlanFlags & { plan?: boolean; continue?: boolean; resume?: string }
 
 const COMMANDS = [
   ...['run', 'resume', 'runs', 'show', 'watch', 'cancel', 'replay', 'diff', 'apply', 'discard', 'worktrees', 'gc'],
-  ...['adopt', 'demo', 'doctor', 'init', 'mcp', 'help', 'chat', 'agents', 'audit', 'plan', 'pause'],
+  ...['adopt', 'demo', 'doctor', 'init', 'mcp', 'help', 'chat', 'agents', 'audit', 'plan', 'pause', 'answer', 'serve'],
 ]
 
 export async function run(words: string[], flags: RunFlags): Promise<number> {
   const task = await taskFrom(words)
+  refuseWindow(flags)
   if (flags.plan !== true) refuseForPlans(flags)
   else if (task !== null) await refuseFile(task)
   if (canAsk(flags) && !(await offerTrust(flags))) return EXIT.interrupted
@@ -28,7 +30,7 @@ export async function run(words: string[], flags: RunFlags): Promise<number> {
     if (flags.plan) {
       if (task === null) throw new RetinueError('input', 'Say what the goal is: retinue "goal" --plan')
       const session = earlier ? { session_id: earlier.session_id } : {}
-      return planForGoal(retinue, task, flags, { ...session, left: EXIT.failed })
+      return withWindow(retinue, flags, (to) => planForGoal(retinue, task, to, { ...session, left: EXIT.failed }))
     }
     if (earlier && task === null) {
       if (earlier.status === 'closed') {
@@ -41,11 +43,13 @@ export async function run(words: string[], flags: RunFlags): Promise<number> {
           `Run ${earlier.run_id} goes on under the contract it has: leave out ${given.join(', ')}, or give a task`,
         )
       }
-      return resumeRun(retinue, earlier.run_id, flags)
+      return withWindow(retinue, flags, (to) => resumeRun(retinue, earlier.run_id, to))
     }
     if (task === null) throw new RetinueError('input', 'Say what is to be done: retinue "task", or retinue --help')
     const options: RunOptions = { task, ...asked(flags), ...(earlier ? { session_id: earlier.session_id } : {}) }
-    return drive(retinue, flags, (watching) => retinue.run({ ...options, ...watching }))
+    return withWindow(retinue, flags, (to) =>
+      drive(retinue, to, (watching) => retinue.run({ ...options, ...watching })),
+    )
   })
 }
 

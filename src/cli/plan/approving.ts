@@ -1,6 +1,7 @@
 import { type Approval, type PlanPreview, type Proposal, writePlan } from '../../index.js'
 import { choose } from '../question/choose.js'
 import type { Desk } from '../question/prompt.js'
+import { withdrawn } from '../question/withdrawn.js'
 import { write } from '../question/write.js'
 import { line, type Paint } from '../style.js'
 import { type EditDesk, editPlan, type Sound } from './editing.js'
@@ -53,8 +54,12 @@ async function approvePlan({ plan, preview, faults }: Proposal, asked: Asked): P
       again: async () => (await chosen([LEAVE, 'Edit it again'], asked, 'leaves it')) === 'Edit it again',
     })
     if (edited.kind === 'left') {
+      if (asked.signal.aborted) {
+        say(`  What you wrote is in ${line(edited.file)}`)
+        return withdrawn(asked.signal, say)
+      }
       say(`  → ${LEAVE} as it was before; what you wrote is in ${edited.file}`)
-      return asked.signal.aborted ? null : { answer: 'decline', by: 'person', note: null }
+      return { answer: 'decline', by: 'person', note: null }
     }
     if (edited.kind === 'sound') {
       edit = edited
@@ -88,7 +93,7 @@ async function approveStep({ plan }: Proposal, id: string, asked: Asked): Promis
   if (label === 'No, and say why') {
     say('? Why not?')
     const why = await write(desk, signal, { calm: true })
-    if (why.kind === 'stopped') return unanswered(say)
+    if (why.kind === 'stopped') return withdrawn(signal, say)
     const note = why.kind === 'answer' ? why.value : null
     say(`  → No${note === null ? '' : `: ${line(note)}`}`)
     return { answer: 'decline', by: 'person', note }
@@ -104,11 +109,6 @@ async function chosen(
   on_escape: string,
 ): Promise<string | null> {
   const ended = await choose(desk, signal, { labels, chosen: 0, escape: on_escape })
-  if (ended.kind === 'stopped') return unanswered(say)
+  if (ended.kind === 'stopped') return withdrawn(signal, say)
   return (ended.kind === 'answer' ? labels[ended.value] : labels[0]) ?? null
-}
-
-function unanswered(say: (text: string) => void): null {
-  say('  → not answered')
-  return null
 }

@@ -1,6 +1,5 @@
-import type { StoredEvent } from '../../index.js'
+import { type StoredEvent, stepLabel } from '../../index.js'
 import { duration, line, type Paint, plural } from '../style.js'
-import { labelOf } from './progress.js'
 
 type PlanLineOptions = {
   paint: Paint
@@ -20,7 +19,7 @@ export function planLine(event: StoredEvent, options: PlanLineOptions): string |
   const { cyan, dim, green, red, yellow } = paint
   switch (event.type) {
     case 'plan.steps_added': {
-      const steps = event.data.steps.map((one) => `${labelOf(one)} ${line(one.title)}`)
+      const steps = event.data.steps.map((one) => `${line(stepLabel(one))} ${line(one.title)}`)
       return `${cyan('▸')} ${plural(steps.length, 'step')}: ${steps.join('; ')}`
     }
     case 'plan.proposed': {

@@ -1,7 +1,5 @@
-import { namesInWords, type PlanOutcome, type RunResult, type RunStatus } from '../../index.js'
+import { namesInWords, type PlanOutcome, type RunResult, type RunStatus, stepCounts, stepLabel } from '../../index.js'
 import { cost, duration, line, type Paint, plural } from '../style.js'
-import { labelOf } from './progress.js'
-import { stepCounts } from './step-counts.js'
 
 type StepOutcome = PlanOutcome['steps'][number]
 
@@ -71,7 +69,7 @@ function stepLines(outcome: PlanOutcome, run: RunStatus, paint: Paint): string[]
 function nameOf(step: StepOutcome): string {
   const title = line(step.title.replace(/\s+/g, ' '))
   const short = title.length > TITLE_CHARS ? `${title.slice(0, TITLE_CHARS - 1)}…` : title
-  return `${labelOf(step)} ${step.agent === null ? '' : `${line(step.agent)}: `}${short}`
+  return `${line(stepLabel(step))} ${step.agent === null ? '' : `${line(step.agent)}: `}${short}`
 }
 
 function stateOf(step: StepOutcome, { plan }: PlanOutcome, run: RunStatus): string {

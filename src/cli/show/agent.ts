@@ -1,5 +1,12 @@
-import { type AgentResult, type Dossier, endedAs, endInWords, type RunSummary, receiptInWords } from '../../index.js'
-import { cost, count, duration, line, type Paint, plural, printable } from '../style.js'
+import {
+  type AgentResult,
+  type Dossier,
+  endWords,
+  type RunSummary,
+  receiptInWords,
+  resultFigures,
+} from '../../index.js'
+import { duration, line, type Paint, printable } from '../style.js'
 import { card, labelled } from './card.js'
 import { landingLines } from './landing.js'
 
@@ -13,15 +20,11 @@ export function agentHead(dossier: Dossier, run: RunSummary, paint: Paint): stri
   return [
     bold(`${id}: ${line(title)}`),
     `${ended}${why ? `: ${line(why)}` : ''} ${dim(`· run ${run.run_id}`)}`,
-    ...(result ? [dim(figures(result))] : []),
+    ...(result ? [dim(resultFigures(result))] : []),
     '',
     ...card(dossier, paint),
     '',
   ]
-}
-
-function endWords({ outcome }: AgentResult, final_status: Dossier['final_status']): string {
-  return final_status === null ? outcome : endInWords(endedAs(final_status, outcome), outcome)
 }
 
 /** How its worktree was made ready, what its gates said, what became of its work, and the whole of what it reports. */
@@ -73,11 +76,4 @@ function checkLines(
 
 function fileLines(what: string, files: readonly string[], { dim }: Paint): string[] {
   return files.length > 0 ? [dim(`${what}: ${line(files.join(', '))}`)] : []
-}
-
-function figures(result: AgentResult): string {
-  const { usage, turns, tool_calls, cost_usd, duration_ms, sub_agents = 0 } = result
-  const tokens = `${count(usage.input_tokens)} tokens in (${count(usage.cached_tokens)} cached), ${count(usage.output_tokens)} out`
-  const below = sub_agents > 0 ? `, ${plural(sub_agents, 'sub-agent')} included` : ''
-  return `${plural(turns, 'turn')}, ${plural(tool_calls, 'tool call')}, ${tokens}, ${cost(cost_usd)}${below}, ${duration(duration_ms)}`
 }

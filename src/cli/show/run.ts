@@ -1,4 +1,11 @@
-import { type AgentRow, type Contract, type RunSummary, sourceInWords } from '../../index.js'
+import {
+  type AgentRow,
+  adjustmentWords,
+  type Contract,
+  type RunSummary,
+  runFigures,
+  sourceInWords,
+} from '../../index.js'
 import { cost, count, duration, line, type Paint, plural, printable } from '../style.js'
 
 /** Above so many, the contracts of agents are on their own pages only. */
@@ -7,13 +14,10 @@ const MAX_CONTRACTS = 20
 /** `word`: how it ended, if not as its outcome says. */
 export function runHead(run: RunSummary, { bold, dim }: Paint, word?: string): string[] {
   const state = word ?? run.outcome ?? run.status
-  const tokens = `${count(run.input_tokens)} tokens in (${count(run.cached_tokens)} cached), ${count(run.output_tokens)} out`
   return [
     bold(printable(shortened(run.task))),
     `${state} ${dim(`· run ${run.run_id} · session ${run.session_id} · ${new Date(run.created_at).toISOString()}`)}`,
-    dim(
-      `${plural(run.turns, 'turn')}, ${plural(run.tool_calls, 'tool call')}, ${tokens}, ${cost(run.cost_usd)}, ${duration(run.updated_at - run.created_at)}`,
-    ),
+    dim(runFigures(run)),
   ]
 }
 
@@ -34,7 +38,7 @@ function contractLines(agent: AgentRow, { dim }: Paint): string[] {
     dim(
       `budget: ${plural(budget.turns, 'turn')}, ${plural(budget.tool_calls, 'tool call')}, ${count(budget.total_tokens ?? 0)} tokens, ${budget.cost_usd === null ? '' : `${cost(budget.cost_usd)}, `}${duration(budget.wall_ms)}`,
     ),
-    ...adjustments.map((a) => dim(line(`adjusted: ${a.field} from ${a.asked} to ${a.given}: ${a.reason}`))),
+    ...adjustments.map((one) => dim(line(`adjusted: ${adjustmentWords(one)}`))),
   ]
 }
 

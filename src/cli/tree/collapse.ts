@@ -1,5 +1,4 @@
-import { type RunTree, type Standing, standingOf, type TreeAgent } from '../../index.js'
-import type { IdleStep } from '../plan/progress.js'
+import { type IdleStep, type RunTree, type Standing, standingOf, type TreeAgent } from '../../index.js'
 
 /**
  * What one line of the tree stands for: an agent (with all below it, where that is hidden), several siblings, or steps

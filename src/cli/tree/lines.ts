@@ -1,6 +1,8 @@
 import {
   doingWords,
   type Figures,
+  type IdleStep,
+  type PlanProgress,
   type RunTree,
   type Standing,
   standingOf,
@@ -10,7 +12,6 @@ import {
   waitsForPerson,
 } from '../../index.js'
 import { NOT_CARRIED_OUT } from '../plan/outcome-lines.js'
-import type { IdleStep, PlanProgress } from '../plan/progress.js'
 import { cost, line, type Paint, plural } from '../style.js'
 import { type Row, rowsOf } from './collapse.js'
 import { cut, cutStart, fill, fillStart, widthOf } from './width.js'

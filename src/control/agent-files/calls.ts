@@ -1,9 +1,7 @@
-import { DELEGATION_TOOLS } from '../../domain/index.js'
-import { nearest } from '../config/nearest.js'
+import { DELEGATION_TOOLS, nearest, quoted } from '../../domain/index.js'
 import { workspacePathFault } from '../config/paths.js'
 import type { ToolName } from '../config/surroundings.js'
 import { readRule, readTool } from '../config/tools.js'
-import { quoted } from '../plain.js'
 import { equalTool, isOthersTool } from './foreign-tools.js'
 import { readName } from './name.js'
 

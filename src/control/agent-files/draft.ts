@@ -1,6 +1,6 @@
 import type { Profile } from '../../domain/index.js'
+import { plainLine } from '../../domain/index.js'
 import type { Path, YamlFile } from '../config/yaml.js'
-import { plainLine } from '../plain.js'
 import { LINES_ABOVE } from './front-matter.js'
 import type { AgentFileSurroundings } from './surroundings.js'
 

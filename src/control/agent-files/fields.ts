@@ -1,21 +1,24 @@
 import {
   type Budget,
   HANDLE,
+  hasUnseen,
   ISOLATIONS,
   type Mode,
   narrowerMode,
+  nearest,
   PROFILE_NAME,
   type Profile,
+  plain,
+  plainLine,
   profileSchema,
+  quoted,
   serverNameFault,
 } from '../../domain/index.js'
 import { explain } from '../config/explain.js'
 import { fieldsOf } from '../config/fields.js'
-import { nearest, plain } from '../config/nearest.js'
 import { workspacePathFault } from '../config/paths.js'
 import { readTool } from '../config/tools.js'
 import type { Path } from '../config/yaml.js'
-import { hasUnseen, plainLine, quoted } from '../plain.js'
 import { isHarmless, soundsLikeBoundary } from './boundary-words.js'
 import { type Draft, inWords, keep, narrowList, note, readNames, refuse, took } from './draft.js'
 import { readModel, readModels, readPool } from './model-field.js'

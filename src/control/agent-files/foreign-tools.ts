@@ -1,4 +1,4 @@
-import { plain } from '../config/nearest.js'
+import { plain } from '../../domain/index.js'
 
 /** Tools of others that do what one of ours does, beyond the names that our tools answer to. */
 const EQUAL = new Map([

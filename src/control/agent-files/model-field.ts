@@ -1,7 +1,6 @@
+import { nearest, quoted } from '../../domain/index.js'
 import { isScripted, poolNameFault, sameModel } from '../config/models.js'
-import { nearest } from '../config/nearest.js'
 import type { Path } from '../config/yaml.js'
-import { quoted } from '../plain.js'
 import { type Draft, keep, note, refuse, took } from './draft.js'
 
 /** Names that others give to whatever model is the newest of its size. */

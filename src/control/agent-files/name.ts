@@ -1,5 +1,4 @@
-import { PROFILE_NAME } from '../../domain/index.js'
-import { quoted } from '../plain.js'
+import { PROFILE_NAME, quoted } from '../../domain/index.js'
 
 type ReadName = { ok: true; name: string; note: string | null } | { ok: false; message: string }
 

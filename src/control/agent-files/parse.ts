@@ -1,6 +1,5 @@
 import { posix } from 'node:path'
-import { type Budget, budgetFaults, type Profile, profileFaults } from '../../domain/index.js'
-import { plainLine, quoted } from '../plain.js'
+import { type Budget, budgetFaults, type Profile, plainLine, profileFaults, quoted } from '../../domain/index.js'
 import { createDraft, type Draft, type FieldReport, keep, note, refuse, type Scope, took } from './draft.js'
 import { readField } from './fields.js'
 import { LINES_ABOVE, readHeader, roughName, splitFile } from './front-matter.js'

@@ -1,7 +1,13 @@
-import { type Profile, parsePinRecordId, type RegistryEntry } from '../../domain/index.js'
-import { type PinView, scopeInWords } from '../pins/stored.js'
-import { plainLine } from '../plain.js'
-import { sourceInWords } from '../profiles/source-in-words.js'
+import {
+  forwardedInWords,
+  type Profile,
+  parsePinRecordId,
+  plainLine,
+  profileSourceInWords,
+  type RegistryEntry,
+  scopeInWords,
+} from '../../domain/index.js'
+import type { PinView } from '../pins/stored.js'
 import { table } from './table.js'
 import type { AgentsView, ProfileView } from './views.js'
 
@@ -57,8 +63,8 @@ export function agentText({ profile, entry }: { profile: ProfileView; entry: Reg
   const rows: [string, string | undefined][] = [
     ...(entry === null ? [] : entryRows(entry)),
     ['profile', profile.name],
-    ['from', sourceInWords(profile.source)],
-    ['stands before', profile.shadows.map(sourceInWords).join('; ')],
+    ['from', profileSourceInWords(profile.source)],
+    ['stands before', profile.shadows.map(profileSourceInWords).join('; ')],
     ['handles', profile.handles.join(', ')],
     ...(profile.profile === null
       ? [['cannot be used', profile.fault] as [string, string]]
@@ -74,17 +80,9 @@ function entryRows(entry: RegistryEntry): [string, string | undefined][] {
   return [
     ['description', entry.description],
     ['tags', entry.tags?.join(', ')],
-    ['skills', forwarded(entry.defaultForwardSkills, entry.allowedForwardSkills)],
-    ['MCP servers', forwarded(entry.defaultMcpServers, entry.allowedMcpServers)],
+    ['skills', forwardedInWords(entry.defaultForwardSkills, entry.allowedForwardSkills) ?? undefined],
+    ['MCP servers', forwardedInWords(entry.defaultMcpServers, entry.allowedMcpServers) ?? undefined],
   ]
-}
-
-function forwarded(defaults: string[] | undefined, allowed: string[] | undefined): string | undefined {
-  if (defaults === undefined && allowed === undefined) return undefined
-  if (allowed?.length === 0) return 'none'
-  const most = allowed === undefined ? '' : `at most ${listed(allowed)}`
-  if (defaults === undefined) return most
-  return `${listed(defaults)} unless others are asked for${most === '' ? '' : `; ${most}`}`
 }
 
 function profileRows(profile: Profile): [string, string | undefined][] {

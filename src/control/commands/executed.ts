@@ -1,7 +1,13 @@
-import { type CommandOutcome, type PrincipalRole, SESSION_ID, SESSION_ID_FAULT } from '../../domain/index.js'
+import {
+  type CommandOutcome,
+  type PrincipalRole,
+  plainLine,
+  quoted,
+  SESSION_ID,
+  SESSION_ID_FAULT,
+} from '../../domain/index.js'
 import { type ControlRefusal, refused } from '../done.js'
 import type { ControlPlace } from '../place.js'
-import { plainLine, quoted } from '../plain.js'
 import { denial } from '../principals/gate.js'
 
 /** Longer than any command that can succeed. */

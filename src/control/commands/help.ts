@@ -1,5 +1,5 @@
+import { plainLine } from '../../domain/index.js'
 import { refused } from '../done.js'
-import { plainLine } from '../plain.js'
 import { LEAST } from '../principals/gate.js'
 import { type Command, defineCommand } from './command.js'
 import { findCommand } from './line.js'

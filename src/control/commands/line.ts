@@ -1,5 +1,4 @@
-import { nearest } from '../config/nearest.js'
-import { quoted } from '../plain.js'
+import { nearest, quoted } from '../../domain/index.js'
 import type { Command } from './command.js'
 
 /**

@@ -1,6 +1,6 @@
 import type { CommandOutcome } from '../../domain/index.js'
+import { plainLine, plainText } from '../../domain/index.js'
 import { type ControlRefusal, refused } from '../done.js'
-import { plainLine, plainText } from '../plain.js'
 import { denial } from '../principals/gate.js'
 import type { Command, CommandAnswer } from './command.js'
 import { type Caller, type ControlCall, type ControlWork, executed } from './executed.js'

@@ -1,6 +1,4 @@
-import { PIN_SCOPES, type PinScope } from '../../domain/index.js'
-import { nearest } from '../config/nearest.js'
-import { quoted } from '../plain.js'
+import { nearest, PIN_SCOPES, type PinScope, quoted } from '../../domain/index.js'
 import { type Parsed, wordsOf } from './command.js'
 
 const OPTIONS = PIN_SCOPES.map((scope) => `--${scope}`)

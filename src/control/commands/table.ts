@@ -1,4 +1,4 @@
-import { codePoints, plainLine } from '../plain.js'
+import { codePoints, plainLine } from '../../domain/index.js'
 
 const WIDTH = 80
 /** A first column wider than this has its second one on the next line. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
+import { nearest } from '../../domain/index.js'
 import { type Field, knownKeys } from './fields.js'
-import { nearest } from './nearest.js'
 import type { Path } from './yaml.js'
 
 /** What is wrong at a path of a value, in words for the person who wrote it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { nearest } from './nearest.js'
+import { nearest } from '../../domain/index.js'
 import type { Config } from './schema.js'
 import { checked } from './setting.js'
 import type { NameFault } from './tools.js'

@@ -4,6 +4,7 @@ import { machinePath } from './paths.js'
 import { type ResolvedDelegation, resolveDelegation, resolveProfiles } from './resolve-delegation.js'
 import { type ResolvedPermissions, resolvePermissions } from './resolve-permissions.js'
 import type { Config } from './schema.js'
+import { SERVER_DEFAULTS, type ServerSettings } from './server.js'
 import type { Places, Surroundings } from './surroundings.js'
 import { together } from './together.js'
 import { type SearchSettings, searchSettings } from './web.js'
@@ -39,6 +40,8 @@ export type ResolvedConfig<P = unknown> = {
   local_models: boolean
   /** What others than the person may do, by name; `*` for everybody else. */
   principals: Record<string, PrincipalRole>
+  /** How `retinue serve` is reached, and by whom. */
+  server: ServerSettings
 }
 
 /**
@@ -82,5 +85,6 @@ export function resolveConfig<P>(
     tests: together<{ command: string | null }>({ command: null }, each('tests')),
     local_models: last('local_models') ?? DEFAULTS.local_models,
     principals: together<Record<string, PrincipalRole>>({}, each('principals')),
+    server: together(SERVER_DEFAULTS, each('server')),
   }
 }

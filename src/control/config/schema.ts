@@ -13,6 +13,7 @@ import { modelSettingSchema, poolsSettingsSchema } from './models.js'
 import { machinePathFault, workspacePathFault } from './paths.js'
 import { permissionsSettingsSchema } from './permissions.js'
 import { profilesSettingsSchema } from './profiles.js'
+import { type ServerSetting, serverSetting } from './server.js'
 import { checked, setting, variableName } from './setting.js'
 import type { Surroundings } from './surroundings.js'
 import { webSettingsSchema } from './web.js'
@@ -44,6 +45,7 @@ export function createConfigSchema<P, S>(surroundings: Surroundings<P, S>) {
       },
     ),
     principals: principalsSetting(),
+    server: serverSetting(),
     trusted_projects: trustedProjects(),
   })
 }
@@ -55,6 +57,7 @@ export type Config<P = unknown, S = unknown> = z.infer<
   providers?: Record<string, P> | undefined
   mcp_servers?: Record<string, S> | undefined
   principals?: Record<string, PrincipalRole> | undefined
+  server?: ServerSetting
   trusted_projects?: string[] | undefined
 }
 

@@ -1,5 +1,4 @@
-import { type Decision, matchesGlob, parseRule, type Rule } from '../../domain/index.js'
-import { nearest, plain } from './nearest.js'
+import { type Decision, matchesGlob, nearest, parseRule, plain, type Rule } from '../../domain/index.js'
 import { workspacePathFault } from './paths.js'
 import type { ToolName } from './surroundings.js'
 

@@ -33,8 +33,8 @@ export function trustFaults(
   if (project.trusted_projects !== undefined) {
     refuse(['trusted_projects'], `trusted_projects is for your own file: ${trust.user_file}`, 'key')
   }
-  if (project.principals !== undefined) {
-    refuse(['principals'], `principals is for your own file: ${trust.user_file}`, 'key')
+  for (const key of ['principals', 'server'] as const) {
+    if (project[key] !== undefined) refuse([key], `${key} is for your own file: ${trust.user_file}`, 'key')
   }
   if (trust.trusted) return faults
 

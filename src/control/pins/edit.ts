@@ -6,12 +6,13 @@ import {
   type PinPlace,
   type PinScope,
   pinRecordId,
+  quoted,
+  scopeInWords,
 } from '../../domain/index.js'
 import { type ControlDone, type ControlRefusal, done, refused } from '../done.js'
 import type { ControlPlace } from '../place.js'
-import { quoted } from '../plain.js'
 import { resolveProfile } from '../profiles/catalog.js'
-import { type PinView, scopeInWords, viewOf } from './stored.js'
+import { type PinView, viewOf } from './stored.js'
 
 /** Others who pin in the same place at once. */
 const TRIES = 20

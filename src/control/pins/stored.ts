@@ -9,9 +9,11 @@ import {
   parsePinRecordId,
   pinRecordId,
   pinSchema,
+  plainLine,
+  quoted,
   type RegistryEntry,
+  scopeInWords,
 } from '../../domain/index.js'
-import { plainLine, quoted } from '../plain.js'
 import { type Catalog, resolveProfile } from '../profiles/catalog.js'
 
 /** A pin as it is stored. `fault`: why it cannot hold. */
@@ -94,14 +96,6 @@ function inWords({ scope, profile_id, handle, record_id }: PinView): string {
   const what = profile_id === '' ? '' : ` to ${quoted(handle ?? profile_id)}`
   const of = scope === 'workspace' ? null : (parsePinRecordId(record_id)?.of ?? null)
   return `${scopeInWords(scope, of)}${what}`
-}
-
-/** For whom a pin holds. `of` null: for whoever asks, where they ask. */
-export function scopeInWords(scope: PinScope, of: string | null): string {
-  if (scope === 'session') return of === null ? 'for this session' : `for the session ${of}`
-  if (scope === 'user') return of === null ? 'for you' : `for ${of}`
-  if (scope === 'workspace') return of === null ? 'for this workspace' : `for the workspace ${of}`
-  return 'for everybody (global)'
 }
 
 function howToUnpin({ scope, record_id }: PinView): string {

@@ -1,6 +1,5 @@
-import { PRINCIPAL_ID, PRINCIPAL_ID_FAULT, type Principal, type PrincipalRole } from '../../domain/index.js'
+import { PRINCIPAL_ID, PRINCIPAL_ID_FAULT, type Principal, type PrincipalRole, quoted } from '../../domain/index.js'
 import { type ControlRefusal, refused } from '../done.js'
-import { quoted } from '../plain.js'
 
 export type Principals = {
   /** The person whose process this is. */

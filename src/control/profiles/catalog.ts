@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
-import { HANDLE, type NamedProfile, type RegistryEntry } from '../../domain/index.js'
-import { nearest } from '../config/nearest.js'
-import type { FoundProfile, ProfileSource } from './found.js'
+import type { ProfileSource } from '../../domain/index.js'
+import { HANDLE, type NamedProfile, nearest, type RegistryEntry } from '../../domain/index.js'
+import type { FoundProfile } from './found.js'
 
 /** Every profile and agent that there is at one moment. A run keeps the one that it began, or went on, with. */
 export type Catalog = {

@@ -1,21 +1,25 @@
 import {
   budgetFaults,
   type ControlRecord,
+  faultsInWords,
+  hasUnseen,
+  isObject,
   PROFILE_NAME,
   PROFILE_NAME_FAULT,
   type Profile,
   parsePinRecordId,
   profileFaults,
   profileSchema,
+  profileSourceInWords,
+  quoted,
+  type RegistryFault,
+  unknownKeys,
 } from '../../domain/index.js'
 import { type ControlDone, type ControlRefusal, done, refused } from '../done.js'
 import { listPins, type PinView } from '../pins/stored.js'
 import type { ControlPlace } from '../place.js'
-import { hasUnseen, quoted } from '../plain.js'
-import { faultsInWords, isObject, type RegistryFault, unknownKeys } from '../registry/faults.js'
 import { secretIn } from '../secret-in.js'
 import type { CatalogEntry } from './catalog.js'
-import { sourceInWords } from './source-in-words.js'
 
 /** Long enough for any prompt that a person would write. */
 const LONGEST = 200_000
@@ -109,7 +113,7 @@ export async function removeProfile(place: ControlPlace, name: string): Promise<
     ...{ type: 'profile', id: name, by: place.principal.id, expected_version: record.version },
   })
   if (!removed.ok) return refused('conflict', `The profile ${name} was changed at the same time: look at it again.`)
-  const now = next === undefined ? '' : `; ${name} is now the one from ${sourceInWords(next)}`
+  const now = next === undefined ? '' : `; ${name} is now the one from ${profileSourceInWords(next)}`
   return done(removed.record, `The profile ${name} is no longer in the store${now}.`)
 }
 
@@ -123,7 +127,7 @@ function howToUnpin({ scope, record_id }: PinView, { principal, workspace }: Con
 }
 
 function elsewhere(entry: CatalogEntry | undefined): string {
-  return entry === undefined ? '' : `: it comes from ${sourceInWords(entry.source)}, and is changed there`
+  return entry === undefined ? '' : `: it comes from ${profileSourceInWords(entry.source)}, and is changed there`
 }
 
 function nameFault(name: unknown): ControlRefusal | null {

@@ -1,6 +1,6 @@
 import type { RegistryEntry } from '../../domain/index.js'
+import { plainLine } from '../../domain/index.js'
 import { escapeXml } from '../escape.js'
-import { plainLine } from '../plain.js'
 import type { Catalog, CatalogEntry } from './catalog.js'
 
 const MAX_CHARS = 300

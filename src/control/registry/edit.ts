@@ -1,15 +1,22 @@
-import { type AgentRegistry, type ControlRecord, HANDLE, HANDLE_FAULT, REGISTRY_ID } from '../../domain/index.js'
-import { nearest } from '../config/nearest.js'
+import {
+  type AgentRegistry,
+  type ControlRecord,
+  faultsInWords,
+  HANDLE,
+  HANDLE_FAULT,
+  nearest,
+  parseRegistryText,
+  quoted,
+  REGISTRY_ID,
+  type RegistryFault,
+  readEntry,
+  readRegistry,
+} from '../../domain/index.js'
 import { type ControlDone, type ControlRefusal, done, refused } from '../done.js'
 import { profileFault } from '../pins/stored.js'
 import type { ControlPlace } from '../place.js'
-import { quoted } from '../plain.js'
 import { secretIn } from '../secret-in.js'
-import { readEntry } from './entry.js'
-import { faultsInWords, type RegistryFault } from './faults.js'
-import { readRegistry } from './read.js'
 import { loadRegistry, type StoredRegistry } from './stored.js'
-import { parseRegistryText } from './text.js'
 
 /** Of all that want to change it at once, each try lets at least one through. */
 const TRIES = 200

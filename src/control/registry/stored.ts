@@ -1,8 +1,13 @@
 import type { Records } from '../../domain/index.js'
-import { type AgentRegistry, type ControlRecord, NO_AGENTS, REGISTRY_ID } from '../../domain/index.js'
+import {
+  type AgentRegistry,
+  type ControlRecord,
+  faultsInWords,
+  NO_AGENTS,
+  REGISTRY_ID,
+  readRegistry,
+} from '../../domain/index.js'
 import { type ControlDone, done, refused } from '../done.js'
-import { faultsInWords } from './faults.js'
-import { readRegistry } from './read.js'
 
 /** `version` 0: there is no record. */
 export type StoredRegistry = { version: number; value: AgentRegistry }

@@ -74,6 +74,27 @@ export function projectionSuite(open: Open): void {
       expect((await store.run('run'))?.text).toBe('a\ufffdb\ufffdc')
     })
 
+    it('list runs in pages: after one of them come those that are older, and of the same age those with lower ids', async () => {
+      const { store } = await open()
+      for (const [run_id, at] of Object.entries({ a: 100, c: 101, b: 101, d: 102, e: 90 })) {
+        await taken(store, {
+          run_id,
+          agent_id: 'root',
+          epoch: 1,
+          expected_seq: 0,
+          events: [created(at), started()],
+          claim,
+        })
+      }
+      const ids = async (query?: Parameters<Store['runs']>[0]) => (await store.runs(query)).map(({ run_id }) => run_id)
+      expect(await ids()).toEqual(['d', 'c', 'b', 'a', 'e'])
+      expect(await ids({ before: 'd', limit: 2 })).toEqual(['c', 'b'])
+      expect(await ids({ before: 'b' })).toEqual(['a', 'e'])
+      expect(await ids({ before: 'c', id_prefix: 'e' })).toEqual(['e'])
+      expect(await ids({ before: 'e' })).toEqual([])
+      expect(await ids({ before: 'nothing' })).toEqual([])
+    })
+
     it('list runs newest first, by session, status and start of the id', async () => {
       const { store } = await open()
       for (const [i, run_id] of ['aa1', 'aa2', 'ab3'].entries()) {

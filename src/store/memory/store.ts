@@ -48,13 +48,16 @@ export class MemoryStore implements Store {
     return this.#log.blob(digest)
   }
 
-  async runs({ session_id, status, id_prefix = '', limit }: RunQuery = {}) {
+  async runs({ session_id, status, id_prefix = '', before, limit }: RunQuery = {}) {
     this.#open()
+    const last = before === undefined ? null : this.#log.row(before)
+    if (before !== undefined && !last) return []
     return this.#log
       .rows()
       .filter((row) => session_id === undefined || row.session_id === session_id)
       .filter((row) => status === undefined || row.status === status)
       .filter((row) => row.run_id.startsWith(id_prefix))
+      .filter((row) => last === null || newestFirst(last, row) < 0)
       .sort(newestFirst)
       .slice(0, limit)
   }
@@ -177,5 +180,5 @@ export class MemoryStore implements Store {
 }
 
 function newestFirst(a: RunRow, b: RunRow): number {
-  return b.created_at - a.created_at || (a.run_id < b.run_id ? 1 : -1)
+  return b.created_at - a.created_at || (a.run_id === b.run_id ? 0 : a.run_id < b.run_id ? 1 : -1)
 }

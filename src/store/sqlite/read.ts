@@ -30,8 +30,10 @@ export class Reader {
     return row ? checkedBlob(digest, new Uint8Array(row.bytes)) : null
   }
 
-  runs({ session_id, status, id_prefix, limit = ALL }: RunQuery): RunRow[] {
-    return all(this.#statements.runs, session_id ?? null, status ?? null, id_prefix ?? '', limit)
+  runs({ session_id, status, id_prefix, before, limit = ALL }: RunQuery): RunRow[] {
+    const { runs, runsBefore } = this.#statements
+    const wanted = [session_id ?? null, status ?? null, id_prefix ?? '', limit] as const
+    return before === undefined ? all(runs, ...wanted) : all(runsBefore, ...wanted, before)
   }
 
   run(run_id: string): RunRow | null {
@@ -62,15 +64,17 @@ export class Reader {
 
 function prepare(database: Database) {
   const runColumns = RUN_COLUMNS.join(', ')
+  const runs = `SELECT ${runColumns} FROM runs
+    WHERE session_id = coalesce(?1, session_id) AND status = coalesce(?2, status)
+      AND substr(run_id, 1, length(?3)) = ?3`
+  const newestFirst = 'ORDER BY created_at DESC, run_id DESC LIMIT ?4'
   return {
     ofRun: database.prepare(EVENTS_OF_RUN),
     ofAgent: database.prepare(EVENTS_OF_AGENT),
     blob: database.prepare('SELECT bytes FROM blobs WHERE digest = ?'),
-    runs: database.prepare(
-      `SELECT ${runColumns} FROM runs
-       WHERE session_id = coalesce(?1, session_id) AND status = coalesce(?2, status)
-         AND substr(run_id, 1, length(?3)) = ?3
-       ORDER BY created_at DESC, run_id DESC LIMIT ?4`,
+    runs: database.prepare(`${runs} ${newestFirst}`),
+    runsBefore: database.prepare(
+      `${runs} AND (created_at, run_id) < (SELECT created_at, run_id FROM runs WHERE run_id = ?5) ${newestFirst}`,
     ),
     run: database.prepare(`SELECT ${runColumns} FROM runs WHERE run_id = ?`),
     // In the order in which they were created.

@@ -1,5 +1,139 @@
-import { Empty } from '../../parts/states'
+import { useMemo, useState } from 'react'
+import { Link, useSearchParams } from 'wouter'
+import { costInWords, plural, timeInWords } from '#domain'
+import type { PlanDetail, RunDetail } from '#wire'
+import { ApiError } from '../../api/client'
+import { Button, IconButton } from '../../parts/button'
+import { Dialog } from '../../parts/dialog'
+import { Empty, Failure, Loading } from '../../parts/states'
+import { AboutPlan } from './about-plan'
+import { type Approval, Approvals } from './approvals'
+import { Graph, MOST_DASHED } from './graph'
+import { ModelText } from './model-text'
+import styles from './plan.module.css'
+import { PlanBadge } from './plan-badge'
+import { StepList } from './step-list'
+import { StepPanel } from './step-panel'
+import { countWords, overlapsOf, shownSteps } from './steps'
+import { usePlan } from './use-plan'
+import { useWide } from './use-wide'
 
-export function PlanPage(props: { run_id: string }) {
-  return <Empty title="not written yet">{props.run_id}</Empty>
+/** The plan of a run: its steps, how far each has come, and what was found about the whole. */
+export function PlanPage({ run_id }: { run_id: string }) {
+  const { run, plan, questions } = usePlan(run_id)
+  const error = run.error ?? plan.error
+  const asked = questions.filter((one): one is Approval => one.kind === 'approval')
+  if (run.data && plan.data) return <Shown run={run.data.run} outcome={plan.data} asked={asked} />
+  if (!error) return <Loading what="the plan" />
+  if (!(error instanceof ApiError) || error.status !== 404) return <Failure error={error} retry={plan.refetch} />
+  return (
+    <Empty title={run.data ? 'This run has no plan' : 'There is no such run'}>
+      <p>{error.message}</p>
+      <p>
+        {run.data ? <Link href={runPath(run_id)}>See the run</Link> : <Link href="/">See the runs of this folder</Link>}
+        . Plans are made with <code>retinue plan "what is to be reached"</code>, or with “Make a plan first” in a new
+        run.
+      </p>
+    </Empty>
+  )
+}
+
+type ShownProps = { run: RunDetail['run']; outcome: PlanDetail; asked: readonly Approval[] }
+
+function Shown({ run, outcome, asked }: ShownProps) {
+  const { run_id } = run
+  const { totals, plan, reason, report } = outcome
+  const wide = useWide()
+  const [params, setParams] = useSearchParams()
+  const [as_list, setAsList] = useState(false)
+  const steps = useMemo(() => shownSteps(outcome, run.status), [outcome, run.status])
+  const overlaps = useMemo(() => overlapsOf(plan?.steps ?? []), [plan])
+  const chosen = steps.find(({ id }) => id === params.get('step')) ?? null
+  const choose = (id: string | null) => setParams(id === null ? {} : { step: id }, { replace: true })
+  const toggle = (id: string) => choose(id === chosen?.id ? null : id)
+  const asked_about = new Set(asked.flatMap(({ step }) => step ?? []))
+  const props = { run_id, steps, overlaps, asked: asked_about, chosen: chosen?.id ?? null, choose: toggle }
+  const panel = chosen && <StepPanel {...{ run_id, overlaps, choose }} step={chosen} />
+  return (
+    <div className={styles.page}>
+      <header className={styles.header}>
+        <Link href={runPath(run_id)}>Run {run_id}</Link>
+        <h1>{outcome.goal}</h1>
+        <p className={styles.counts}>
+          <PlanBadge outcome={outcome} run={run} />
+          <span>{steps.length > 0 ? countWords(steps) : 'no step yet'}</span>
+          <span className={styles.quiet}>
+            {plural(totals.agents, 'sub-agent')}, {plural(totals.tool_calls, 'tool call')},{' '}
+            {plural(totals.tokens, 'token')}, {costInWords(totals.cost_usd)}, {timeInWords(totals.duration_ms)}
+          </span>
+        </p>
+        {reason !== null && <p className={styles.reason}>{reason}</p>}
+        {run.status === 'interrupted' && (
+          <p className={styles.quiet}>
+            Nobody works on it. It goes on with <code>retinue resume {run_id}</code>.
+          </p>
+        )}
+      </header>
+      <Approvals run_id={run_id} questions={asked} />
+      <div className={wide && chosen ? styles.columns : undefined}>
+        <div className={styles.main}>
+          {wide && steps.length > 0 && (
+            <div className={styles.bar}>
+              <Legend overlaps={overlaps.length} />
+              <Button aria-pressed={as_list} onClick={() => setAsList(!as_list)}>
+                As a list
+              </Button>
+            </div>
+          )}
+          {steps.length === 0 ? (
+            <Empty title="There is no step yet">The planner is at work, or was not begun.</Empty>
+          ) : wide && !as_list ? (
+            <Graph {...props} />
+          ) : (
+            <StepList {...props} />
+          )}
+        </div>
+        {wide && chosen && (
+          <aside className={styles.panel} aria-label={`Step ${chosen.id}`}>
+            <header className={styles.top}>
+              <h2>{chosen.title}</h2>
+              <IconButton label="Close" onClick={() => choose(null)}>
+                ✕
+              </IconButton>
+            </header>
+            {panel}
+          </aside>
+        )}
+      </div>
+      <AboutPlan outcome={outcome} />
+      <details className={styles.report}>
+        <summary>Report</summary>
+        <ModelText text={report} />
+      </details>
+      {!wide && chosen && (
+        <Dialog title={chosen.title} close={() => choose(null)}>
+          <div className={styles.inside}>{panel}</div>
+        </Dialog>
+      )}
+    </div>
+  )
+}
+
+function Legend({ overlaps }: { overlaps: number }) {
+  return (
+    <p className={styles.legend}>
+      <span className={styles.solid} /> depends on
+      <span className={styles.pale} /> follows
+      {overlaps > 0 && (
+        <>
+          <span className={styles.dashed} /> may write the same, so that one waits
+          {overlaps > MOST_DASHED && ' (shown for the chosen step)'}
+        </>
+      )}
+    </p>
+  )
+}
+
+function runPath(run_id: string): string {
+  return `/runs/${encodeURIComponent(run_id)}`
 }

@@ -1,0 +1,1 @@
+export declare function findBrowser(env?: Record<string, string | undefined>): string | null

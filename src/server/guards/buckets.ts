@@ -1,0 +1,39 @@
+/** So many addresses are remembered; the one that asked longest ago is forgotten first. */
+const MOST_ADDRESSES = 10_000
+
+/** Tokens for each address: so many at once, and so many a second after that. */
+export class Buckets {
+  readonly #left = new Map<string, { tokens: number; at: number }>()
+
+  constructor(
+    private readonly size: number,
+    private readonly per_second: number,
+    private readonly now: () => number,
+  ) {}
+
+  /** Takes one. Else the seconds until there is one. */
+  take(address: string): { ok: true } | { ok: false; retry_after_s: number } {
+    const wait = this.wait(address)
+    if (wait > 0) return { ok: false, retry_after_s: wait }
+    const { tokens, at } = this.#now(address)
+    this.#left.delete(address)
+    this.#left.set(address, { tokens: tokens - 1, at })
+    const [oldest] = this.#left.keys()
+    if (this.#left.size > MOST_ADDRESSES && oldest !== undefined) this.#left.delete(oldest)
+    return { ok: true }
+  }
+
+  /** Seconds until one could be taken; 0: now. */
+  wait(address: string): number {
+    const { tokens } = this.#now(address)
+    return tokens >= 1 ? 0 : Math.ceil((1 - tokens) / this.per_second)
+  }
+
+  #now(address: string): { tokens: number; at: number } {
+    const at = this.now()
+    const before = this.#left.get(address)
+    if (!before) return { tokens: this.size, at }
+    const more = (Math.max(0, at - before.at) / 1000) * this.per_second
+    return { tokens: Math.min(this.size, before.tokens + more), at }
+  }
+}

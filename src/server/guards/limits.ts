@@ -1,0 +1,74 @@
+import { getConnInfo } from '@hono/node-server/conninfo'
+import type { Context, MiddlewareHandler } from 'hono'
+import { Refusal } from '../refusal.js'
+import { Buckets } from './buckets.js'
+
+const MAX_BODY_BYTES = 1024 * 1024
+
+/** A page asks for fifty things at once, and people have several of them open. */
+const REQUESTS = { size: 1_000, per_second: 200 }
+/** Tokens are long: nobody who has one gets it wrong often. */
+const FAILED_LOGINS = { size: 10, per_second: 1 / 6 }
+
+export class Limits {
+  readonly #requests: Buckets
+  readonly #failures: Buckets
+
+  constructor(now: () => number) {
+    this.#requests = new Buckets(REQUESTS.size, REQUESTS.per_second, now)
+    this.#failures = new Buckets(FAILED_LOGINS.size, FAILED_LOGINS.per_second, now)
+  }
+
+  guard(): MiddlewareHandler {
+    return async (c, next) => {
+      const taken = this.#requests.take(addressOf(c))
+      if (!taken.ok) throw tooMany('Too many requests.', taken.retry_after_s)
+      await next()
+    }
+  }
+
+  /** Whoever tried too many tokens that are none has to wait before the next is looked at. */
+  beforeLogin(c: Context): void {
+    const wait = this.#failures.wait(addressOf(c))
+    if (wait > 0) throw tooMany('Too many tokens that are none.', wait)
+  }
+
+  failedLogin(c: Context): void {
+    this.#failures.take(addressOf(c))
+  }
+}
+
+function tooMany(what: string, seconds: number): Refusal {
+  const message = `${what} Try again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`
+  return new Refusal(429, 'too_many', message, { headers: { 'retry-after': String(seconds) } })
+}
+
+export function addressOf(c: Context): string {
+  return getConnInfo(c).remote.address ?? ''
+}
+
+/** The body as text. It is counted as it is read: what a client says about its length need not be true. */
+export async function readBody(request: Request): Promise<string> {
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw tooLarge()
+  const reader = request.body?.getReader()
+  if (!reader) return ''
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) break
+    bytes += value.byteLength
+    if (bytes > MAX_BODY_BYTES) {
+      void reader.cancel().catch(() => {})
+      throw tooLarge()
+    }
+    chunks.push(value)
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks))
+}
+
+function tooLarge(): Refusal {
+  return new Refusal(413, 'too_large', `What is sent must be at most ${MAX_BODY_BYTES} bytes`, {
+    headers: { connection: 'close' },
+  })
+}

@@ -1,0 +1,94 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { PinScope, RegistryEntry } from '#domain'
+import type { Agents, PinDone, Registry, RegistryVersions, SessionList } from '#wire'
+import { api, at } from '../../api/client'
+
+export type ProfileView = Agents['profiles'][number]
+export type AgentView = Agents['agents'][number]
+export type PinView = Agents['pins'][number]
+export type Session = SessionList['sessions'][number]
+export type StoredVersion = RegistryVersions['versions'][number]
+
+/** GET /agents/:name */
+export type Shown = { profile: ProfileView; entry: RegistryEntry | null }
+
+/** `session_id`: whose pin counts too; null: outside of sessions. */
+export function useAgents(session_id: string | null = null) {
+  const query = session_id === null ? '' : `?session_id=${encodeURIComponent(session_id)}`
+  return useQuery({
+    queryKey: ['agents', 'all', session_id],
+    queryFn: ({ signal }) => api<Agents>(`/agents${query}`, { signal }),
+    placeholderData: (before) => before,
+  })
+}
+
+export function useShown(name: string) {
+  return useQuery({
+    queryKey: ['agents', 'one', name],
+    queryFn: ({ signal }) => api<Shown>(at`/agents/${name}`, { signal }),
+  })
+}
+
+export function useSessions() {
+  return useQuery({
+    queryKey: ['sessions'],
+    queryFn: ({ signal }) => api<SessionList>('/sessions', { signal }),
+  })
+}
+
+export function useRegistry() {
+  return useQuery({ queryKey: ['registry'], queryFn: ({ signal }) => api<Registry>('/registry', { signal }) })
+}
+
+/** `version`: the one that is stored, by which it is known whether a history is old. */
+export function useRegistryHistory(version: number) {
+  return useQuery({
+    queryKey: ['registry', 'history', version],
+    queryFn: ({ signal }) => api<RegistryVersions>('/registry/history', { signal }),
+    placeholderData: (before) => before,
+  })
+}
+
+/** What a change of pins or of the registry makes old: also what a new run is offered. */
+function useChanged() {
+  const queries = useQueryClient()
+  return () =>
+    Promise.all(['agents', 'registry', 'me'].map((key) => queries.invalidateQueries({ queryKey: [key] }))).then(
+      () => {},
+    )
+}
+
+export type PinChange = { scope: PinScope; session_id: string | null; name: string }
+
+export function usePin() {
+  return useMutation({
+    mutationFn: ({ scope, session_id, name }: PinChange) =>
+      api<PinDone>(at`/pins/${scope}`, {
+        method: 'PUT',
+        body: { name, ...(scope === 'session' && session_id !== null ? { session_id } : {}) },
+      }),
+    onSuccess: useChanged(),
+  })
+}
+
+export function useUnpin() {
+  return useMutation({
+    mutationFn: ({ scope, session_id }: Omit<PinChange, 'name'>) => {
+      const of = scope === 'session' && session_id !== null ? `?session_id=${encodeURIComponent(session_id)}` : ''
+      return api<PinDone>(at`/pins/${scope}` + of, { method: 'DELETE' })
+    },
+    onSuccess: useChanged(),
+  })
+}
+
+export function useSaveRegistry() {
+  const changed = useChanged()
+  return useMutation({
+    mutationFn: (body: { text: string; expected_version: number }) =>
+      api<Registry>('/registry', { method: 'PUT', body }),
+    // Not waited for: what comes back must not be taken for what somebody else stored.
+    onSuccess: () => {
+      void changed()
+    },
+  })
+}

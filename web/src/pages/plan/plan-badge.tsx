@@ -1,0 +1,16 @@
+import type { PlanDetail } from '#wire'
+import type { RunSummary } from '../../parts/library'
+import { Badge } from '../../parts/status'
+
+/** How a plan stands, in a word or a few. */
+export function PlanBadge({ outcome, run }: { outcome: PlanDetail; run: RunSummary }) {
+  const { status, revision } = outcome
+  const left = status === 'made' || status === 'left'
+  if (left && revision === 0) return <Badge tone="wait">not carried out</Badge>
+  if (run.status === 'running') return <Badge tone="running">running</Badge>
+  if (run.status === 'interrupted') return <Badge tone="warn">interrupted</Badge>
+  if (status === 'completed') return <Badge tone="good">completed</Badge>
+  if (run.outcome === 'cancelled') return <Badge tone="bad">cancelled</Badge>
+  if (left || status === 'running') return <Badge tone="warn">not carried out to its end</Badge>
+  return <Badge tone="bad">{status}</Badge>
+}

@@ -1,0 +1,62 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
+import type { PlanDetail, Questions, RunDetail } from '#wire'
+import { api, at } from '../../api/client'
+import { listen } from '../../api/live'
+
+/** How long it is waited for more before the plan is asked for again. */
+const SETTLE_MS = 400
+
+/** A plan as it is, asked for again whenever something happens that changes it. */
+export function usePlan(run_id: string) {
+  const queries = useQueryClient()
+  const run = useQuery({
+    queryKey: ['plan', run_id, 'run'],
+    queryFn: ({ signal }) => api<RunDetail>(at`/runs/${run_id}`, { signal }),
+  })
+  const plan = useQuery({
+    queryKey: ['plan', run_id, 'outcome'],
+    queryFn: ({ signal }) => api<PlanDetail>(at`/runs/${run_id}/plan`, { signal }),
+  })
+  const open = run.data !== undefined && run.data.run.status !== 'closed'
+  const questions = useQuery({
+    queryKey: ['plan', run_id, 'questions'],
+    queryFn: ({ signal }) => api<Questions>(at`/runs/${run_id}/questions`, { signal }),
+    enabled: open,
+  })
+  useEffect(() => {
+    if (!open) return
+    const known = queries.getQueryData<RunDetail>(['plan', run_id, 'run'])
+    let last = known?.run.last_position ?? 0
+    let timer: number | undefined
+    const again = () => {
+      timer = undefined
+      void queries.invalidateQueries({ queryKey: ['plan', run_id] })
+    }
+    const soon = () => {
+      timer ??= window.setTimeout(again, SETTLE_MS)
+    }
+    const stop = listen({
+      url: () => `/api${at`/runs/${run_id}/live`}?after=${last}`,
+      on: {
+        events: (data) => {
+          const events = data as { position: number; type: string }[]
+          last = Math.max(last, ...events.map(({ position }) => position))
+          if (events.some(({ type }) => isAboutPlan(type))) soon()
+        },
+        run: (data) => queries.setQueryData(['plan', run_id, 'run'], data),
+      },
+      connection: (state) => state === 'ended' && soon(),
+    })
+    return () => {
+      stop()
+      window.clearTimeout(timer)
+    }
+  }, [open, run_id, queries])
+  return { run, plan, questions: open ? (questions.data?.questions ?? []) : [] }
+}
+
+/** Whether an event may change what is known of a plan: its own, and how its sub-agents fare. */
+function isAboutPlan(type: string): boolean {
+  return type.startsWith('plan.') || type.startsWith('agent.subagent_') || type === 'agent.gate_checked'
+}

@@ -1,0 +1,89 @@
+import { emptySpans, emptyTree, growSpans, growTree, type WatchedEvent } from '#domain'
+import type { RunDetail } from '#wire'
+import type { Connection } from '../../api/live'
+
+/** Events after which there may be more or fewer questions that wait for a person. */
+const ABOUT_QUESTIONS = new Set<string>([
+  'permission.asked',
+  'permission.answered',
+  'plan.approval_asked',
+  'plan.approval_answered',
+])
+
+/**
+ * What is known of a run, made of its events as they come. It lives outside of React: ten thousand events are folded one
+ * by one, and whoever draws is told at most once a frame.
+ */
+export class RunStore {
+  readonly tree = emptyTree()
+  readonly spans = emptySpans()
+  readonly events: WatchedEvent[] = []
+  detail: RunDetail | null = null
+  connection: Connection = 'connecting'
+  /** Grows whenever a question may have been asked or answered. */
+  questioned = 0
+  /** Of each agent, the position of the last event in its stream. */
+  readonly last_of = new Map<string, number>()
+  #version = 0
+  #told = 0
+  #frame: number | null = null
+  readonly #listeners = new Set<() => void>()
+  readonly #asking = new Set<string>()
+
+  /** Of the last event that is in it. */
+  get position(): number {
+    return this.tree.position
+  }
+
+  /** Events that are in it already are passed over. False: one is missing before these, and must be asked for again. */
+  take(events: readonly WatchedEvent[]): boolean {
+    for (const event of events) {
+      if (event.position <= this.position) continue
+      if (event.position > this.position + 1) return false
+      growTree(this.tree, event)
+      growSpans(this.spans, this.tree, event)
+      this.events.push(event)
+      this.last_of.set(event.agent_id, event.position)
+      if (this.#isAboutQuestions(event)) this.questioned++
+    }
+    this.changed()
+    return true
+  }
+
+  setDetail(detail: RunDetail): void {
+    this.detail = detail
+    this.changed()
+  }
+
+  setConnection(connection: Connection): void {
+    this.connection = connection
+    this.changed()
+  }
+
+  changed(): void {
+    this.#version++
+    this.#frame ??= window.requestAnimationFrame(() => {
+      this.#frame = null
+      this.#told = this.#version
+      for (const listener of this.#listeners) listener()
+    })
+  }
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** What React compares. It is that of the last frame: within one, nobody sees half of what came. */
+  readonly version = (): number => this.#told
+
+  /** `ask_user` is a call like any other, except for whom it waits. */
+  #isAboutQuestions(event: WatchedEvent): boolean {
+    if (event.type === 'tool.called' && event.data.effect === 'ask_person') {
+      this.#asking.add(`${event.agent_id} ${event.data.call_id}`)
+      return true
+    }
+    if (event.type === 'tool.finished') return this.#asking.delete(`${event.agent_id} ${event.data.call_id}`)
+    return ABOUT_QUESTIONS.has(event.type)
+  }
+}

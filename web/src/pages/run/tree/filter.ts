@@ -1,0 +1,36 @@
+import { doingOf, standingOf, type TreeAgent } from '#domain'
+
+export const FILTERS = ['all', 'at work', 'waiting', 'failed', 'clamped'] as const
+export type Filter = (typeof FILTERS)[number]
+
+/** What an agent waits for that is not its own sub-agents. */
+const WAITS = new Set<string>([
+  'waiting_for_slot',
+  'waiting_for_person',
+  'waiting_to_write',
+  'waiting_for_merge',
+  'retrying',
+])
+
+const IS: Record<Filter, (agent: TreeAgent) => boolean> = {
+  all: () => true,
+  'at work': (agent) => standingOf(agent) === 'at_work',
+  waiting: (agent) => WAITS.has(doingOf(agent).kind),
+  failed: (agent) => standingOf(agent) === 'failed' || standingOf(agent) === 'incomplete',
+  clamped: ({ adjustments }) => adjustments.length > 0,
+}
+
+/** null: every agent is shown. */
+export function wantedBy(filter: Filter, search: string): ((agent: TreeAgent) => boolean) | null {
+  const text = search.trim().toLowerCase()
+  if (filter === 'all' && text === '') return null
+  const has = ({ id, title, profile, model }: TreeAgent) =>
+    [id, title, profile ?? '', model].some((value) => value.toLowerCase().includes(text))
+  return (agent) => IS[filter](agent) && (text === '' || has(agent))
+}
+
+export function countBy(filter: Filter, agents: Iterable<TreeAgent>): number {
+  let count = 0
+  for (const agent of agents) if (IS[filter](agent)) count++
+  return count
+}

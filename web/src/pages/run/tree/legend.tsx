@@ -1,0 +1,25 @@
+import barStyles from './bar.module.css'
+import { KIND_WORDS, type Kind, LEGEND } from './kinds'
+import styles from './tree.module.css'
+
+/** What the pieces of bars look like, and what they mean: of those kinds that there are. */
+export function Legend({ kinds }: { kinds: ReadonlySet<Kind> }) {
+  return (
+    <ul className={styles.legend} aria-label="What the bars mean">
+      {LEGEND.filter((kind) => kinds.has(kind)).map((kind) => (
+        <li key={kind}>
+          <span className={barStyles.sample} aria-hidden="true">
+            <span className={`${barStyles.piece} ${barStyles[kind]}`} />
+          </span>
+          {KIND_WORDS[kind]}
+        </li>
+      ))}
+      <li>
+        <span className={barStyles.sample} aria-hidden="true">
+          <span className={barStyles.critical} />
+        </span>
+        critical path: what the end waited for
+      </li>
+    </ul>
+  )
+}

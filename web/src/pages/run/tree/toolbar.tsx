@@ -1,0 +1,102 @@
+import { type RefObject, useEffect } from 'react'
+import type { RunTree } from '#domain'
+import { IconButton } from '../../../parts/button'
+import { typing } from '../typing'
+import { countBy, FILTERS, type Filter } from './filter'
+import styles from './tree.module.css'
+import type { Looking } from './use-view'
+
+type Props = {
+  tree: RunTree
+  filter: Filter
+  setFilter: (filter: Filter) => void
+  search: string
+  setSearch: (text: string) => void
+  searchBox: RefObject<HTMLInputElement | null>
+  looking: Looking
+  legend: boolean
+  setLegend: (shown: boolean) => void
+  foldAll: (() => void) | null
+  unfoldAll: () => void
+}
+
+const STEP = 0.6
+
+export function Toolbar(props: Props) {
+  const { tree, filter, setFilter, search, setSearch, searchBox, looking, legend, setLegend } = props
+  useZoomKeys(looking)
+  return (
+    <div className={styles.toolbar}>
+      <h2>Agents</h2>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a row everywhere */}
+      <div className={styles.filters} role="group" aria-label="Which agents are shown">
+        {FILTERS.map((name) => {
+          const count = countBy(name, tree.agents.values())
+          return (
+            <button
+              key={name}
+              type="button"
+              className={styles.filter}
+              aria-pressed={filter === name}
+              disabled={count === 0 && filter !== name}
+              onClick={() => setFilter(name)}
+            >
+              {name} <span className={styles.count}>{count}</span>
+            </button>
+          )
+        })}
+      </div>
+      <input
+        ref={searchBox}
+        type="search"
+        className={styles.search}
+        placeholder="Search agents  /"
+        aria-label="Search agents by id, title, profile or model"
+        value={search}
+        onChange={(event) => setSearch(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return
+          event.stopPropagation()
+          setSearch('')
+          event.currentTarget.blur()
+        }}
+      />
+      <span className={styles.space} />
+      <button type="button" className={styles.filter} onClick={props.foldAll ?? props.unfoldAll}>
+        {props.foldAll ? 'Fold all' : 'Unfold all'}
+      </button>
+      <button type="button" className={styles.filter} aria-pressed={legend} onClick={() => setLegend(!legend)}>
+        Legend
+      </button>
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a row everywhere */}
+      <span className={styles.zoom} role="group" aria-label="Time line">
+        <IconButton label="Zoom out (-)" disabled={looking.fits} onClick={() => looking.zoom(1 / STEP)}>
+          −
+        </IconButton>
+        <IconButton label="Zoom in (+)" onClick={() => looking.zoom(STEP)}>
+          +
+        </IconButton>
+        <IconButton label="Show all of the time (0)" disabled={looking.fits} onClick={looking.showAll}>
+          ⤢
+        </IconButton>
+      </span>
+    </div>
+  )
+}
+
+function useZoomKeys({ zoom, pan, showAll }: Looking): void {
+  useEffect(() => {
+    const press = (event: globalThis.KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return
+      if (event.key === '+' || event.key === '=') zoom(STEP)
+      else if (event.key === '-') zoom(1 / STEP)
+      else if (event.key === '0') showAll()
+      else if (event.shiftKey && event.key === 'ArrowLeft') pan(-0.2)
+      else if (event.shiftKey && event.key === 'ArrowRight') pan(0.2)
+      else return
+      event.preventDefault()
+    }
+    window.addEventListener('keydown', press)
+    return () => window.removeEventListener('keydown', press)
+  }, [zoom, pan, showAll])
+}
