@@ -4,7 +4,6 @@ import {
   answerSchema,
   type OpenQuestion,
   OpenQuestions,
-  openQuestions,
   type Redactor,
   type StoredEvent,
 } from './domain/index.js'
@@ -21,6 +20,9 @@ const AGAIN_MS = 1000
 /** So long somebody who works on the run may take to write the answer down. */
 const PATIENCE_MS = 30_000
 
+/** Of so many runs what was read is kept. */
+const MOST_SEEN = 100
+
 /** What a tool says for a person who did not answer. */
 const UNANSWERED = 'error'
 
@@ -28,11 +30,26 @@ type Parts = { store: Store; reader: RunReader; clock: Clock; redactor: Redactor
 
 /** What runs wait for a person to say, and saying it: through the store, to whichever process asks. */
 export class Answering {
+  /** What the logs of runs that were asked about said so far: a face asks again whenever something happens. */
+  readonly #seen = new Map<string, { open: OpenQuestions; position: number }>()
+
   constructor(private readonly parts: Parts) {}
 
   async questions(id: string): Promise<OpenQuestion[]> {
     const { run_id, status } = await this.parts.reader.find(id)
-    return status === 'closed' ? [] : openQuestions(await this.parts.store.read({ run_id }))
+    const seen = this.#seen.get(run_id) ?? { open: new OpenQuestions(), position: 0 }
+    this.#seen.delete(run_id)
+    if (status === 'closed') return []
+    this.#seen.set(run_id, seen)
+    const [oldest] = this.#seen.keys()
+    if (oldest !== undefined && this.#seen.size > MOST_SEEN) this.#seen.delete(oldest)
+    for (const event of await this.parts.store.read({ run_id, after: seen.position })) {
+      // Somebody who asked at the same time may have been faster.
+      if (event.position <= seen.position) continue
+      seen.open.add(event)
+      seen.position = event.position
+    }
+    return seen.open.list()
   }
 
   async answer(id: string, given: unknown, by: string): Promise<void> {

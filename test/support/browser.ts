@@ -57,7 +57,8 @@ const TELL_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (e
 export async function openPage(browser: Browser, options: OpenOptions): Promise<Page> {
   const { url, expected, finished = onTestFinished } = options
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options.context })
-  context.setDefaultTimeout(20_000)
+  // Against hanging, not for speed: see vitest.config.ts.
+  context.setDefaultTimeout(60_000)
   const faults: string[] = []
   const fault = (text: string) => {
     if (!expected?.test(text)) faults.push(text)

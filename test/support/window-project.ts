@@ -64,7 +64,14 @@ const SCRIPTS = {
   /** Only ends when it is told to. */
   'held-on': { root: [{ calls: [until('never')] }, { text: 'It came.' }] },
   /** Ends when there is `go`. */
-  held: { root: [{ calls: [until('go')] }, { expect: 'go', text: 'It went on.' }] },
+  held: {
+    root: [
+      { calls: [until('go')] },
+      // Its process was killed meanwhile: then once more.
+      { branches: [{ when: { contains: 'Interrupted' }, steps: [{ calls: [until('go')] }] }, { steps: [] }] },
+      { expect: 'go', text: 'It went on.' },
+    ],
+  },
   short: { root: [{ text: 'There is nothing to do.', ...usage(500, 10) }] },
   /** 200 sub-agents, half of them before there is `go`. */
   wide: {
@@ -92,7 +99,8 @@ const PROFILES = `profiles:
 /** All commands look for files of the one folder, and nothing waits until it may write. */
 const CONFIG = `model: scripted/short.yaml
 workspace: { isolation: shared }
-budget: { sub_agents: 250, tool_calls: 1000, wall_ms: 900000 }
+budget: { sub_agents: 250, tool_calls: 1000, wall_ms: 900000, total_tokens: 100000000 }
+delegation: { budget: { tool_calls: 15, context_tokens: 8192, wall_ms: 600000 } }
 `
 
 export function windowProject(

@@ -39,7 +39,7 @@ describeInBrowser('agents in the window', (browser) => {
     expect(await review(page).getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true)
     await review(page).getByRole('button', { name: 'Go on editing' }).click()
 
-    await editor(page).getByRole('button', { name: 'Put back' }).click()
+    await editor(page).getByRole('button', { name: 'Undo all changes' }).click()
     await editor(page).getByText('no faults').waitFor()
     await editor(page).getByText('"description": "Finds faults."').dblclick()
     await editor(page).getByText('Finds faults.').click()
@@ -82,7 +82,7 @@ describeInBrowser('agents in the window', (browser) => {
     await dialog.getByRole('button', { name: 'Close', exact: true }).last().click()
     await page
       .getByRole('listitem', { name: /^workspace: / })
-      .getByText('in effect')
+      .getByText(/^\S in effect$/)
       .waitFor()
     expect(await told(cwd, 'agents')).toMatch(/@critic.*workspace|workspace.*@critic/)
 

@@ -25,10 +25,7 @@ describeInBrowser('in the window', (browser) => {
     await page.getByRole('link', { name: 'Plan', exact: true }).click()
     const third = page.getByRole('button', { name: /^Write the third note.*waiting/ })
     await third.waitFor()
-    await page
-      .getByRole('button', { name: /Approve|Carry it out|Yes/ })
-      .first()
-      .click()
+    await page.getByRole('button', { name: 'Carry it out' }).first().click()
     await page.getByRole('button', { name: /^Write the third note.*completed/ }).waitFor()
     const [run] = await runsOf(cwd)
     await page

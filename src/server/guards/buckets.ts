@@ -13,20 +13,13 @@ export class Buckets {
 
   /** Takes one. Else the seconds until there is one. */
   take(address: string): { ok: true } | { ok: false; retry_after_s: number } {
-    const wait = this.wait(address)
-    if (wait > 0) return { ok: false, retry_after_s: wait }
     const { tokens, at } = this.#now(address)
+    if (tokens < 1) return { ok: false, retry_after_s: Math.ceil((1 - tokens) / this.per_second) }
     this.#left.delete(address)
     this.#left.set(address, { tokens: tokens - 1, at })
     const [oldest] = this.#left.keys()
     if (this.#left.size > MOST_ADDRESSES && oldest !== undefined) this.#left.delete(oldest)
     return { ok: true }
-  }
-
-  /** Seconds until one could be taken; 0: now. */
-  wait(address: string): number {
-    const { tokens } = this.#now(address)
-    return tokens >= 1 ? 0 : Math.ceil((1 - tokens) / this.per_second)
   }
 
   #now(address: string): { tokens: number; at: number } {

@@ -27,14 +27,10 @@ export class Limits {
     }
   }
 
-  /** Whoever tried too many tokens that are none has to wait before the next is looked at. */
-  beforeLogin(c: Context): void {
-    const wait = this.#failures.wait(addressOf(c))
-    if (wait > 0) throw tooMany('Too many tokens that are none.', wait)
-  }
-
+  /** Somebody showed a token that is none. Whoever has one is not made to wait for them: they may share an address. */
   failedLogin(c: Context): void {
-    this.#failures.take(addressOf(c))
+    const taken = this.#failures.take(addressOf(c))
+    if (!taken.ok) throw tooMany('Too many tokens that are none.', taken.retry_after_s)
   }
 }
 

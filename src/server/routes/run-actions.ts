@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type GoalOptions, type Retinue, RetinueError, type Run } from '../../index.js'
+import { type GoalOptions, isAtLeast, type Retinue, RetinueError, type Run } from '../../index.js'
 import { FAR_PERSON } from '../own-runs.js'
 import { type Route, route, type ServerContext } from '../route.js'
 import { findRun, runDetail } from '../run-detail.js'
@@ -23,6 +23,9 @@ export const RUN_ACTION_ROUTES: Route[] = [
     answers: startedSchema,
     status: 201,
     handle: async ({ body, principal }, { retinue, own }) => {
+      // Nothing would be asked and no command fenced in, on a machine that may be somebody else's.
+      if (body.mode === 'dangerous' && !isAtLeast(principal.role, 'admin'))
+        throw new RetinueError('denied', `${principal.id} is an ${principal.role}: only admins run in dangerous mode`)
       const name = nameOf(retinue, principal)
       return { run_id: await own.begin((retinue) => begin(retinue, body, name)) }
     },

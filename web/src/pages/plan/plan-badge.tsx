@@ -3,10 +3,11 @@ import type { RunSummary } from '../../parts/library'
 import { Badge } from '../../parts/status'
 
 /** How a plan stands, in a word or a few. */
-export function PlanBadge({ outcome, run }: { outcome: PlanDetail; run: RunSummary }) {
+export function PlanBadge({ outcome, run, asked }: { outcome: PlanDetail; run: RunSummary; asked: boolean }) {
   const { status, revision } = outcome
   const left = status === 'made' || status === 'left'
   if (left && revision === 0) return <Badge tone="wait">not carried out</Badge>
+  if (run.status === 'running' && asked) return <Badge tone="wait">waits for a person</Badge>
   if (run.status === 'running') return <Badge tone="running">running</Badge>
   if (run.status === 'interrupted') return <Badge tone="warn">interrupted</Badge>
   if (status === 'completed') return <Badge tone="good">completed</Badge>

@@ -60,7 +60,7 @@ function Shown({ run, outcome, asked }: ShownProps) {
         <Link href={runPath(run_id)}>Run {run_id}</Link>
         <h1>{outcome.goal}</h1>
         <p className={styles.counts}>
-          <PlanBadge outcome={outcome} run={run} />
+          <PlanBadge outcome={outcome} run={run} asked={asked.length > 0} />
           <span>{steps.length > 0 ? countWords(steps) : 'no step yet'}</span>
           <span className={styles.quiet}>
             {plural(totals.agents, 'sub-agent')}, {plural(totals.tool_calls, 'tool call')},{' '}

@@ -44,9 +44,13 @@ export function usePlan(run_id: string) {
           last = Math.max(last, ...events.map(({ position }) => position))
           if (events.some(({ type }) => isAboutPlan(type))) soon()
         },
-        run: (data) => queries.setQueryData(['plan', run_id, 'run'], data),
+        run: (data) => {
+          queries.setQueryData(['plan', run_id, 'run'], data)
+          // Nothing more comes of it, and nobody listens any more when that is known.
+          if ((data as RunDetail).run.status === 'closed') again()
+        },
       },
-      connection: (state) => state === 'ended' && soon(),
+      connection: () => {},
     })
     return () => {
       stop()

@@ -20,9 +20,9 @@ export function readDraft(storage: Pick<Storage, 'getItem'>, folder: string): Dr
 
 /** null: there is nothing to keep any more. */
 export function keepDraft(storage: Pick<Storage, 'setItem' | 'removeItem'>, folder: string, draft: Draft | null): void {
-  if (draft === null) return storage.removeItem(key(folder))
   try {
-    storage.setItem(key(folder), JSON.stringify(draft))
+    if (draft === null) storage.removeItem(key(folder))
+    else storage.setItem(key(folder), JSON.stringify(draft))
   } catch {
     // There is no room for it. It is still in the editor, and the browser asks before it closes the page.
   }

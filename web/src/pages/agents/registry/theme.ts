@@ -72,6 +72,7 @@ const theme = EditorView.theme({
   },
   '.cm-deletedChunk button, .cm-deletedChunk button[name]': {
     margin: '0',
+    minHeight: '26px',
     padding: '2px 8px',
     border: '1px solid var(--line-strong)',
     borderRadius: '6px',

@@ -10,7 +10,7 @@ import { useWidth } from '../use-width'
 import { AgentRow } from './agent-row'
 import { Axis } from './axis'
 import { Cell } from './cell'
-import { type Filter, wantedBy } from './filter'
+import { countsOf, type Filter, wantedBy } from './filter'
 import type { Kind } from './kinds'
 import { Legend } from './legend'
 import { rowsOf } from './rows.js'
@@ -67,6 +67,8 @@ export function AgentTree({ store, version, run_id, chosen, live, search: search
   const slow = useThrottled(version, EVERY_MS)
   const path = useCriticalPath(tree, slow, now)
   const kinds = useKinds(spans, slow)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the tree is changed in place, and the version says when
+  const counts = useMemo(() => countsOf(tree.agents.values()), [tree, slow])
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the tree is changed in place, and the version says when
   const rows = useMemo(
@@ -74,11 +76,12 @@ export function AgentTree({ store, version, run_id, chosen, live, search: search
     [tree, version, folded, filter, search],
   )
   const row_px = narrow ? NARROW_ROW_PX : ROW_PX
+  const keyOf = useCallback((i: number) => rows[i]?.agent.id ?? i, [rows])
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => grid.current,
     estimateSize: () => row_px,
-    getItemKey: (i) => rows[i]?.agent.id ?? i,
+    getItemKey: keyOf,
     overscan: 8,
     scrollMargin: HEAD_PX,
     scrollPaddingStart: HEAD_PX,
@@ -95,6 +98,13 @@ export function AgentTree({ store, version, run_id, chosen, live, search: search
       }),
     [],
   )
+  const foldAll = useCallback(
+    (all: boolean) => {
+      const parents = [...tree.agents.values()].filter(({ children }) => children.length > 0)
+      setFolded(new Set(all ? parents.map(({ id }) => id) : []))
+    },
+    [tree],
+  )
   const open = useCallback((agent: string) => navigate(at`/runs/${run_id}/agents/${agent}`), [navigate, run_id])
   const { active, setActive, onKeyDown } = useTreeKeys({ rows, fold, open, chosen, show: virtual.scrollToIndex })
   useZoomInput(grid, axis, looking)
@@ -108,14 +118,12 @@ export function AgentTree({ store, version, run_id, chosen, live, search: search
   } as CSSProperties
   const items = virtual.getVirtualItems()
   const seen = items.some(({ index }) => rows[index]?.agent.id === active)
-  const parents = () => [...tree.agents.values()].filter(({ children }) => children.length > 0)
 
   return (
     <section className={styles.section} aria-label="Agents">
       <Toolbar
-        {...{ tree, filter, setFilter, search, setSearch, searchBox, looking, legend, setLegend }}
-        foldAll={folded.size === 0 ? () => setFolded(new Set(parents().map(({ id }) => id))) : null}
-        unfoldAll={() => setFolded(new Set())}
+        {...{ counts, filter, setFilter, search, setSearch, searchBox, looking, legend, setLegend, foldAll }}
+        folded={folded.size > 0}
       />
       {legend && <Legend kinds={kinds} />}
       <div ref={frame} className={styles.frame}>

@@ -29,8 +29,11 @@ export function wantedBy(filter: Filter, search: string): ((agent: TreeAgent) =>
   return (agent) => IS[filter](agent) && (text === '' || has(agent))
 }
 
-export function countBy(filter: Filter, agents: Iterable<TreeAgent>): number {
-  let count = 0
-  for (const agent of agents) if (IS[filter](agent)) count++
-  return count
+export type Counts = Record<Filter, number>
+
+/** How many agents each filter shows. */
+export function countsOf(agents: Iterable<TreeAgent>): Counts {
+  const counts: Counts = { all: 0, 'at work': 0, waiting: 0, failed: 0, clamped: 0 }
+  for (const agent of agents) for (const filter of FILTERS) if (IS[filter](agent)) counts[filter]++
+  return counts
 }

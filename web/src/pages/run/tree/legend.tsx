@@ -1,9 +1,10 @@
+import { memo } from 'react'
 import barStyles from './bar.module.css'
 import { KIND_WORDS, type Kind, LEGEND } from './kinds'
 import styles from './tree.module.css'
 
 /** What the pieces of bars look like, and what they mean: of those kinds that there are. */
-export function Legend({ kinds }: { kinds: ReadonlySet<Kind> }) {
+export const Legend = memo(function Legend({ kinds }: { kinds: ReadonlySet<Kind> }) {
   return (
     <ul className={styles.legend} aria-label="What the bars mean">
       {LEGEND.filter((kind) => kinds.has(kind)).map((kind) => (
@@ -22,4 +23,4 @@ export function Legend({ kinds }: { kinds: ReadonlySet<Kind> }) {
       </li>
     </ul>
   )
-}
+})

@@ -1,13 +1,12 @@
-import { type RefObject, useEffect } from 'react'
-import type { RunTree } from '#domain'
+import { memo, type RefObject, useEffect } from 'react'
 import { IconButton } from '../../../parts/button'
 import { typing } from '../typing'
-import { countBy, FILTERS, type Filter } from './filter'
+import { type Counts, FILTERS, type Filter } from './filter'
 import styles from './tree.module.css'
 import type { Looking } from './use-view'
 
 type Props = {
-  tree: RunTree
+  counts: Counts
   filter: Filter
   setFilter: (filter: Filter) => void
   search: string
@@ -16,14 +15,16 @@ type Props = {
   looking: Looking
   legend: boolean
   setLegend: (shown: boolean) => void
-  foldAll: (() => void) | null
-  unfoldAll: () => void
+  /** Whether some are folded. */
+  folded: boolean
+  foldAll: (fold: boolean) => void
 }
 
 const STEP = 0.6
 
-export function Toolbar(props: Props) {
-  const { tree, filter, setFilter, search, setSearch, searchBox, looking, legend, setLegend } = props
+/** Not rendered again while the tree below it is scrolled. */
+export const Toolbar = memo(function Toolbar(props: Props) {
+  const { counts, filter, setFilter, search, setSearch, searchBox, looking, legend, setLegend } = props
   useZoomKeys(looking)
   return (
     <div className={styles.toolbar}>
@@ -31,7 +32,7 @@ export function Toolbar(props: Props) {
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a row everywhere */}
       <div className={styles.filters} role="group" aria-label="Which agents are shown">
         {FILTERS.map((name) => {
-          const count = countBy(name, tree.agents.values())
+          const count = counts[name]
           return (
             <button
               key={name}
@@ -62,8 +63,8 @@ export function Toolbar(props: Props) {
         }}
       />
       <span className={styles.space} />
-      <button type="button" className={styles.filter} onClick={props.foldAll ?? props.unfoldAll}>
-        {props.foldAll ? 'Fold all' : 'Unfold all'}
+      <button type="button" className={styles.filter} onClick={() => props.foldAll(!props.folded)}>
+        {props.folded ? 'Unfold all' : 'Fold all'}
       </button>
       <button type="button" className={styles.filter} aria-pressed={legend} onClick={() => setLegend(!legend)}>
         Legend
@@ -82,7 +83,7 @@ export function Toolbar(props: Props) {
       </span>
     </div>
   )
-}
+})
 
 function useZoomKeys({ zoom, pan, showAll }: Looking): void {
   useEffect(() => {

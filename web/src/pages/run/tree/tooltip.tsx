@@ -15,12 +15,13 @@ export function Tooltip({ ref }: { ref: RefObject<TooltipHandle | null> }) {
       const data = event.target instanceof HTMLElement ? event.target.dataset : {}
       if (data.kind === undefined) return setShown(null)
       const [from, to] = [Number(data.from), Number(data.to)]
+      const step = to - from < 1_000 ? 10 : 100
       setShown({
         x: event.clientX,
         y: event.clientY,
         words: KIND_WORDS[data.kind as Kind],
         lasted: timeInWords(Math.round(to - from)),
-        when: `${tickText(from, 100)} to ${tickText(to, 100)}`,
+        when: `${tickText(from, step)} to ${tickText(to, step)}`,
         others: Number(data.others),
       })
     },

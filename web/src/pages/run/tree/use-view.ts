@@ -29,5 +29,8 @@ export function useView(length: number): Looking {
   )
   const pan = useCallback((share: number) => change((view) => panned(view, share, whole)), [change, whole])
   const showAll = useCallback(() => setChosen(null), [])
-  return { view: chosen ?? whole, whole, fits: chosen === null, zoom, pan, showAll }
+  return useMemo(
+    () => ({ view: chosen ?? whole, whole, fits: chosen === null, zoom, pan, showAll }),
+    [chosen, whole, zoom, pan, showAll],
+  )
 }
