@@ -1,6 +1,5 @@
 /** Types of the library that the server's answers are made of. */
 export type { Standing } from '#domain'
-export type { RunDetail } from '#wire'
 
 import type { RunList } from '#wire'
 

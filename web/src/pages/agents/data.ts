@@ -10,7 +10,7 @@ export type Session = SessionList['sessions'][number]
 export type StoredVersion = RegistryVersions['versions'][number]
 
 /** GET /agents/:name */
-export type Shown = { profile: ProfileView; entry: RegistryEntry | null }
+type Shown = { profile: ProfileView; entry: RegistryEntry | null }
 
 /** `session_id`: whose pin counts too; null: outside of sessions. */
 export function useAgents(session_id: string | null = null) {
@@ -58,7 +58,7 @@ function useChanged() {
     )
 }
 
-export type PinChange = { scope: PinScope; session_id: string | null; name: string }
+type PinChange = { scope: PinScope; session_id: string | null; name: string }
 
 export function usePin() {
   return useMutation({

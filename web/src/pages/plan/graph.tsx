@@ -5,14 +5,14 @@ import { stepTowards, type Way } from './moving'
 import { StepCard } from './step-card'
 import { edgesOf, type Overlap, type ShownStep, type StepEdge } from './steps'
 
-const ROOMY: Sizes = { width: 196, height: 102, across: 34, down: 16 }
+const ROOMY: Sizes = { width: 200, height: 102, across: 30, down: 16 }
 /** Where there are more steps than this, each has less room, so that one sees more of them at once. */
 const MANY = 24
 const COMPACT: Sizes = { width: 190, height: 56, across: 40, down: 10 }
 /** Where more steps than this wait for others, only the lines of the chosen one are drawn: nobody reads a net. */
 export const MOST_DASHED = 12
 /** Around all of it, so that lines beside the first column and the focus have room. */
-const EDGE = 20
+const EDGE = 18
 
 const WAYS: Record<string, Way> = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: 'up', ArrowDown: 'down' }
 
@@ -161,9 +161,10 @@ function Arrows() {
           viewBox="0 0 8 8"
           refX="7"
           refY="4"
-          markerWidth="7"
-          markerHeight="7"
+          markerWidth="9"
+          markerHeight="9"
           orient="auto"
+          markerUnits="userSpaceOnUse"
         >
           <path className={styles[`arrow-${kind}`]} d="M0 0.5 8 4 0 7.5Z" />
         </marker>
@@ -189,7 +190,7 @@ function overlapPath(
   const low = height * 0.72
   if (a.layer === b.layer) {
     const [from, to] = [a.y + low, b.y + height * (b.y > a.y ? 0.28 : 0.9)]
-    return `M${a.x} ${from}C${a.x - 20} ${from} ${b.x - 20} ${to} ${b.x - 2} ${to}`
+    return `M${a.x} ${from}C${a.x - 18} ${from} ${b.x - 18} ${to} ${b.x - 2} ${to}`
   }
   const forth = b.layer > a.layer
   const from = { x: forth ? a.x + width : a.x, y: a.y + low }

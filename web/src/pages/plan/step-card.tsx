@@ -60,7 +60,7 @@ function Owner({ run_id, step: { agent, agent_id } }: { run_id: string; step: Sh
       // Who goes by keyboard finds it in the panel, after one key and not after a hundred.
       tabIndex={-1}
     >
-      {name} <code>{agent_id}</code>
+      {name}
     </Link>
   )
 }

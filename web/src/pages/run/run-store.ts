@@ -26,9 +26,12 @@ export class RunStore {
   readonly last_of = new Map<string, number>()
   #version = 0
   #told = 0
-  #frame: number | null = null
+  #waiting = false
   readonly #listeners = new Set<() => void>()
   readonly #asking = new Set<string>()
+
+  /** `frame`: calls what it is given before the next picture is drawn. */
+  constructor(private readonly frame: (then: () => void) => void) {}
 
   /** Of the last event that is in it. */
   get position(): number {
@@ -62,8 +65,10 @@ export class RunStore {
 
   changed(): void {
     this.#version++
-    this.#frame ??= window.requestAnimationFrame(() => {
-      this.#frame = null
+    if (this.#waiting) return
+    this.#waiting = true
+    this.frame(() => {
+      this.#waiting = false
       this.#told = this.#version
       for (const listener of this.#listeners) listener()
     })

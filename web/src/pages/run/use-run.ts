@@ -7,7 +7,7 @@ import { RunStore } from './run-store'
 
 /** A run as it is and becomes. `enabled`: there is such a run. The version is what renders; the store has the rest. */
 export function useRun(run_id: string, enabled: boolean): { store: RunStore; version: number } {
-  const [store] = useState(() => new RunStore())
+  const [store] = useState(() => new RunStore((then) => window.requestAnimationFrame(then)))
   useEffect(() => {
     if (enabled) return follow(run_id, store)
   }, [run_id, enabled, store])

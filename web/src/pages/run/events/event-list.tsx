@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useCallback, useMemo, useRef, useState } from 'react'
 import type { WatchedEvent } from '#domain'
 import type { RunStore } from '../run-store'
+import { useEver } from '../use-ever'
 import { EventLine } from './event-line'
 import styles from './events.module.css'
 import { useFiltered } from './use-filtered'
@@ -33,7 +34,7 @@ export function EventList({ run_id, store, version, live, agent_id }: Props) {
     getItemKey: keyOf,
     overscan: 12,
     anchorTo: 'end',
-    followOnAppend: live,
+    followOnAppend: useEver(live),
     scrollEndThreshold: 60,
   })
   const toggle = useCallback(

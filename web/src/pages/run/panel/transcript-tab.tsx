@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useCallback, useMemo, useRef, useState } from 'react'
 import { transcriptOf } from '#domain'
 import { Empty, Failure, Loading } from '../../../parts/states'
+import { useEver } from '../use-ever'
 import { EntryView } from './entry-view'
 import styles from './transcript.module.css'
 import { useAgentEvents } from './use-agent-events'
@@ -22,7 +23,7 @@ export function TranscriptTab({ run_id, agent_id, live, newest }: Props) {
     getItemKey: keyOf,
     overscan: 8,
     anchorTo: 'end',
-    followOnAppend: live,
+    followOnAppend: useEver(live),
     scrollEndThreshold: 80,
   })
   const toggle = useCallback(

@@ -61,7 +61,9 @@ export function AgentTree({ store, version, run_id, chosen, live, search: search
   const { events, tree, spans } = store
   const origin = events[0]?.at ?? 0
   const last = events[events.length - 1]?.at ?? 0
-  const clock = useNow(live ? EVERY_MS : null)
+  // Nobody knows how it goes on while the server cannot be reached.
+  const ticks_on = live && store.connection !== 'lost'
+  const clock = useNow(ticks_on ? EVERY_MS : null)
   const now = live ? Math.max(clock, last) : last
   const looking = useView(now - origin)
   const slow = useThrottled(version, EVERY_MS)
