@@ -86,6 +86,7 @@ export const runSummarySchema = shape<RunSummary>()(
   z.strictObject({
     ...counters,
     cost_usd: usd,
+    agents: z.int(),
     run_id: z.string(),
     session_id: z.string(),
     task: z.string(),

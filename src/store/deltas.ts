@@ -1,4 +1,4 @@
-import { type AgentRow, type Counters, NO_COUNTS, type Projection, type RunRow } from '../domain/index.js'
+import { type AgentRow, type Counters, NO_COUNTS, type Projection, type RunProjection } from '../domain/index.js'
 
 /** What a number of events together do to a row of `runs`. */
 export type RunDelta = {
@@ -60,7 +60,7 @@ export function addToAgents(deltas: AgentDeltas, { agent_id, agent, set_agent }:
 }
 
 /** The row after the events, or null where there is no row to change. */
-export function applyToRun(run_id: string, row: RunRow | null, delta: RunDelta): RunRow | null {
+export function applyToRun(run_id: string, row: RunProjection | null, delta: RunDelta): RunProjection | null {
   const before = delta.created ? { ...delta.created, ...NO_COUNTS, run_id, updated_at: 0, last_position: 0 } : row
   if (!before) return null
   const after = { ...before, ...delta.set }

@@ -21,7 +21,7 @@ function run(run_id: string, more: Partial<RunSummary> = {}): RunSummary {
     ...{ run_id, session_id: 's1', task: 'Add a theme', said: null, workspace_root: '/project', text: null },
     ...{ status: 'closed', outcome: 'completed', created_at: 1_000, updated_at: 5_000, last_position: 10 },
     ...{ turns: 1, tool_calls: 2, input_tokens: 3, output_tokens: 4, cached_tokens: 0 },
-    ...{ cost_usd: 0.1, unpriced_calls: 0, fan_out: false, plan: false },
+    ...{ cost_usd: 0.1, unpriced_calls: 0, agents: 1, fan_out: false, plan: false },
     ...more,
   }
 }

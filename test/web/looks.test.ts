@@ -47,7 +47,14 @@ async function places(): Promise<[path: string, ready: (page: Page) => Promise<u
     ],
     ['/agents', (page) => page.getByRole('link', { name: '@critic' }).first().waitFor()],
     ['/agents/show/@critic', (page) => page.getByRole('article', { name: '@critic' }).waitFor()],
-    ['/agents/pins', (page) => page.getByText('in effect', { exact: true }).first().waitFor()],
+    [
+      '/agents/pins',
+      (page) =>
+        page
+          .getByText(/^\S in effect$/)
+          .first()
+          .waitFor(),
+    ],
     ['/agents/registry', (page) => page.getByText('"@critic"').waitFor()],
     ['/cost', (page) => page.getByRole('region', { name: 'By run' }).waitFor()],
     ['/nowhere', (page) => page.getByRole('heading', { name: 'There is no such page' }).waitFor()],
@@ -128,6 +135,5 @@ describeInBrowser('every page', (browser) => {
     await page.goto(`${address}/agents/registry`)
     await page.getByText('"@critic"').waitFor()
     expect((await Promise.all(sizes)).some(({ path }) => /registry-view.*\.js$/.test(path))).toBe(true)
-    console.log(`first load: ${sum} bytes`)
   })
 })

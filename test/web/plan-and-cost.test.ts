@@ -30,13 +30,14 @@ describeInBrowser('in the window', (browser) => {
     // The steps are done before the plan is: what it comes to is checked as a whole.
     const head = page.getByRole('main').locator('header').first()
     await head.getByText(/^\S completed$/).waitFor()
-    const [run] = await runsOf(cwd)
+    const first = async () => (await runsOf(cwd))[0]
+    await expect.poll(first, { timeout: 60_000 }).toMatchObject({ status: 'closed', outcome: 'completed', plan: true })
+    const run = await first()
     const shown = (await page.getByRole('main').innerText()).replaceAll(/\s+/g, ' ')
     const outcome = await told(cwd, 'plan', 'show', run?.run_id ?? '')
     for (const title of ['Write the first note', 'Write the second note', 'Write the third note']) {
       expect([title, outcome.includes(title), shown.includes(title)]).toEqual([title, true, true])
     }
-    expect(run).toMatchObject({ status: 'closed', outcome: 'completed', plan: true })
   })
 
   it('costs are those that the terminal says', async () => {

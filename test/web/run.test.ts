@@ -132,6 +132,7 @@ describeInBrowser('a run in the window', (browser) => {
     await page.getByRole('link', { name: 'See to the roof' }).waitFor({ state: 'detached' })
     await page.keyboard.press('Escape')
     await page.keyboard.press('j')
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Count the slates')
     await page.keyboard.press('Enter')
     await agentRow(page, 'a1').waitFor()
     const isInTree = `document.activeElement.getAttribute('role') === 'treegrid'`

@@ -33,7 +33,7 @@ export function App() {
         </Link>
         <Navigation />
         <span className={styles.folder} title={me.data?.folder}>
-          {me.data?.folder}
+          <bdi>{me.data?.folder}</bdi>
         </span>
         {me.data && (
           <span className={styles.who}>

@@ -28,7 +28,7 @@ export function projectionSuite(open: Open): void {
       const tokens = { input_tokens: 20, output_tokens: 3, cached_tokens: 1 }
       const counters = { turns: 1, tool_calls: 1, ...tokens, cost_usd: 0.25, unpriced_calls: 0 }
       const task = { task: 'Mend the roof', session_id: 'session', workspace_root: '/work' }
-      const run = { run_id: 'run', ...task, status: 'running', outcome: null, text: null, created_at: 100 }
+      const run = { run_id: 'run', agents: 1, ...task, status: 'running', outcome: null, text: null, created_at: 100 }
       expect(await store.run('run')).toEqual({ ...run, ...counters, updated_at: 112, last_position: 5 })
       const place = { ...root, epoch: undefined, parent_id: null, depth: 0, step_idx: 0, model: 'scripted/m' }
       const agent = { ...place, context_json: JSON.stringify(contract()), state: 'running', outcome: null }

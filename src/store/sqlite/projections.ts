@@ -1,4 +1,4 @@
-import { type AgentRow, NO_COUNTS, project, type RunRow } from '../../domain/index.js'
+import { type AgentRow, NO_COUNTS, project, type RunProjection } from '../../domain/index.js'
 import {
   type AgentDelta,
   type AgentDeltas,
@@ -28,7 +28,7 @@ export const RUN_COLUMNS = [
   'updated_at',
   'last_position',
   ...COUNTERS,
-] as const satisfies (keyof RunRow)[]
+] as const satisfies (keyof RunProjection)[]
 
 export const AGENT_COLUMNS = [
   'run_id',

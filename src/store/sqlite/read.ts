@@ -63,7 +63,8 @@ export class Reader {
 }
 
 function prepare(database: Database) {
-  const runColumns = RUN_COLUMNS.join(', ')
+  const agents = '(SELECT count(*) FROM sub_agents WHERE sub_agents.run_id = runs.run_id) AS agents'
+  const runColumns = [...RUN_COLUMNS, agents].join(', ')
   const runs = `SELECT ${runColumns} FROM runs
     WHERE session_id = coalesce(?1, session_id) AND status = coalesce(?2, status)
       AND substr(run_id, 1, length(?3)) = ?3`

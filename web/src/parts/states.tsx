@@ -6,7 +6,7 @@ import styles from './states.module.css'
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className={styles.state}>
-      <h2>{title}</h2>
+      <h1>{title}</h1>
       {children && <div>{children}</div>}
     </div>
   )
@@ -16,7 +16,7 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 export function Failure({ error, retry }: { error: Error; retry?: () => void }) {
   return (
     <div className={`${styles.state} ${styles.failure}`} role="alert">
-      <h2>That did not work</h2>
+      <h1>That did not work</h1>
       <p>{error.message}</p>
       {retry && <Button onClick={retry}>Try again</Button>}
     </div>

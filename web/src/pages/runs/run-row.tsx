@@ -37,6 +37,10 @@ export function RunRow({ run, index, now, place, style }: Props) {
           </span>
         </Cell>
         <Cell name="number">
+          {countInWords(run.agents)}
+          <span className={styles.unit}>{run.agents === 1 ? 'agent' : 'agents'}</span>
+        </Cell>
+        <Cell name="number">
           {countInWords(run.turns)} <span className={styles.quiet}>/ {countInWords(run.tool_calls)}</span>
           <span className={styles.unit}>{run.turns === 1 ? 'turn' : 'turns'} / calls</span>
         </Cell>

@@ -6,7 +6,7 @@ import { RunRow } from './run-row'
 import styles from './run-table.module.css'
 import { isTaken, ROW_LINK } from './use-keys'
 
-const COLUMNS = ['Status', 'Task', 'Turns / calls', 'Tokens', 'Cost', 'Time', 'Age'] as const
+const COLUMNS = ['Status', 'Task', 'Agents', 'Turns / calls', 'Tokens', 'Cost', 'Time', 'Age'] as const
 
 /** Only those rows are there that can be seen, and some around them. */
 export function RunTable({ runs }: { runs: readonly RunSummary[] }) {
