@@ -44,7 +44,7 @@ export function question(page: Page, text: string | RegExp): Locator {
 export function runStatus(page: Page, word: string): Locator {
   return page
     .getByRole('main')
-    .getByText(new RegExp(`^\\S ${word}$`))
+    .getByText(new RegExp(`^[^\\s\\w] ${word}$`))
     .first()
 }
 

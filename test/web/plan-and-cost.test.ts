@@ -29,7 +29,7 @@ describeInBrowser('in the window', (browser) => {
     await page.getByRole('button', { name: /^Write the third note.*completed/ }).waitFor()
     // The steps are done before the plan is: what it comes to is checked as a whole.
     const head = page.getByRole('main').locator('header').first()
-    await head.getByText(/^\S completed$/).waitFor()
+    await head.getByText(/^[^\s\w] completed$/).waitFor()
     const first = async () => (await runsOf(cwd))[0]
     await expect.poll(first, { timeout: 60_000 }).toMatchObject({ status: 'closed', outcome: 'completed', plan: true })
     const run = await first()
