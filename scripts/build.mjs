@@ -36,6 +36,7 @@ await Promise.all([
     ...common,
     entryPoints: {
       index: path('src/index.ts'),
+      server: path('src/server/index.ts'),
       testing: path('src/testing/index.ts'),
       'testing-store': path('src/testing/store.ts'),
     },

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-
 /** The shop of the pictures: its modules, what agents say about them, and who they are. */
 
 const MODULES = [
@@ -123,6 +121,46 @@ const BUDGET = {
   ),
 }
 
+/** The plan is under way: two steps are done, two at work, and the others wait for them. */
+const PLAN = {
+  version: 1,
+  goal: 'Discounts in the cart: tested, implemented, documented and announced',
+  assumptions: ['Prices are whole cents, as in src/cart.js.'],
+  completion_criteria: ['Every price in the cart can have a discount.', 'The tests pass.'],
+  checks: ['node --test'],
+  steps: [
+    { id: 'tests', title: 'Write the tests first', agent: 'tester', owns: ['test/discount.test.js'] },
+    { id: 'words', title: 'Find words for customers', agent: 'researcher', owns: [] },
+    { id: 'implement', title: 'Make the tests pass', agent: 'executor', depends_on: ['tests'], owns: ['src/**'] },
+    {
+      id: 'messages',
+      title: 'Say it at the till',
+      agent: 'executor',
+      depends_on: ['words'],
+      owns: ['src/messages.js'],
+    },
+    { id: 'docs', title: 'Document it', agent: 'executor', depends_on: ['words'], owns: ['docs/**'] },
+    { id: 'announce', title: 'Announce it', agent: 'executor', depends_on: ['implement', 'docs'], owns: ['NEWS.md'] },
+  ].map((step) => ({ description: `${step.title}.`, ...step })),
+}
+
+const PLAN_SCRIPT = {
+  a1: [
+    answer(1900, 300, {
+      calls: [
+        {
+          write_file: { path: 'test/discount.test.js', content: "import test from 'node:test'\ntest('nothing yet')\n" },
+        },
+      ],
+    }),
+    answer(2300, 80, { text: 'test/discount.test.js has the first test.' }),
+  ],
+  a2: [answer(1500, 240, { delay_ms: 400, text: 'Say “was” and “now”; never “only”.' })],
+  a3: [answer(2400, 90, { calls: [{ read_file: { path: 'src/cart.js' } }] }), { delay_ms: 3_600_000, text: 'Done.' }],
+  a4: [answer(2100, 70, { calls: [{ list_dir: { path: 'src' } }] }), { delay_ms: 3_600_000, text: 'Done.' }],
+  'a*': [answer(1800, 60, { calls: [{ list_dir: {} }] }), { delay_ms: 3_600_000, text: 'Done.' }],
+}
+
 const OWN_CONFIG = `model: scripted/.scripts/summary.json
 budget: { sub_agents: 60 }
 workspace: { isolation: shared }
@@ -136,17 +174,16 @@ profiles:
 
 /** Every file of it by name, but for those of the example that it begins from. */
 export function bakery(): Record<string, string> {
-  const example = (name: string) => readFileSync(`examples/test-driven-development/${name}`, 'utf8')
   const scripts = {
     summary: { root: SUMMARY },
     research: RESEARCH,
     failing: FAILING,
     budget: BUDGET,
     migration: MIGRATION,
+    plan: PLAN_SCRIPT,
   }
   return {
-    'plan.yaml': example('plan.yaml'),
-    '.scripts/plan.json': example('script.yaml'),
+    'plan.json': JSON.stringify(PLAN, null, 2),
     '.config/retinue/config.yaml': OWN_CONFIG,
     '.gitignore': '.config\n.scripts\n.retinue\n',
     ...Object.fromEntries(

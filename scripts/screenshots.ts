@@ -45,7 +45,7 @@ const PICTURES: Picture[] = [
   {
     name: 'plan',
     path: ({ plan }) => `/runs/${plan}/plan`,
-    ready: (page) => page.getByText('Write the tests').first().waitFor(),
+    ready: (page) => page.getByRole('button', { name: /^Say it at the till.*running/ }).waitFor(),
   },
   {
     name: 'agents',
@@ -67,7 +67,9 @@ const PICTURES: Picture[] = [
   { name: 'cost', path: () => '/cost', ready: (page) => page.getByRole('table').first().waitFor() },
 ]
 
-const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'bakery-')))
+const above = realpathSync(mkdtempSync(join(tmpdir(), 'retinue-')))
+const cwd = join(above, 'bakery')
+mkdirSync(cwd)
 const env = { PATH: process.env.PATH ?? '', HOME: cwd, XDG_CONFIG_HOME: join(cwd, '.config') }
 const retinue = (...args: string[]) => {
   try {
@@ -87,23 +89,22 @@ function makeRuns(): void {
     retinue('agents', 'register', handle, profile, description, ...tags.flatMap((tag) => ['--tag', tag]))
   }
   run('summary', 'Say in two sentences what this project does', '--mode', 'plan')
-  run('research', 'Find out how errors are handled in src/, and what is lost', '--mode', 'plan')
+  run('research', 'Find out how errors are handled in src/, and what is lost', '--mode', 'auto')
   run('failing', 'Translate the messages of the till into French', '--mode', 'auto')
   run('budget', 'Rename price to amount everywhere', '--mode', 'auto', '--max-turns', '3')
-  retinue('plan', 'run', 'plan.yaml', '-p', '--mode', 'auto', '--model', 'scripted/.scripts/plan.json')
   run('summary', 'Is there a test for an empty cart?', '--mode', 'plan')
   retinue('agents', 'pin', 'researcher', '--workspace')
   retinue('agents', 'pin', '@critic', '--user')
 }
 
-async function serve(): Promise<{ url: string; address: string; token: string }> {
-  const child = spawn(process.execPath, [BIN, 'serve', '--json', '--port', '0'], {
-    cwd,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+function start(...args: string[]) {
+  const child = spawn(process.execPath, [BIN, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] })
   children.push(child)
-  const [line] = await once(createInterface(child.stdout), 'line')
+  return child
+}
+
+async function serve(): Promise<{ url: string; address: string; token: string }> {
+  const [line] = await once(createInterface(start('serve', '--json', '--port', '0').stdout), 'line')
   return JSON.parse(line)
 }
 
@@ -162,6 +163,7 @@ try {
   mkdirSync(IMAGES, { recursive: true })
 
   makeRuns()
+  start('plan', 'run', 'plan.json', '-p', '--mode', 'auto', '--model', 'scripted/.scripts/plan.json')
   const served = await serve()
   const running = await startRun(served)
   const runs = retinue('runs', '--json')
@@ -179,5 +181,5 @@ try {
     child.kill('SIGTERM')
     await once(child, 'close')
   }
-  rmSync(cwd, { recursive: true, force: true })
+  rmSync(above, { recursive: true, force: true })
 }

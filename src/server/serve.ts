@@ -25,15 +25,15 @@ const TIMES = {
 
 export type ServeOptions = {
   /** Default: 127.0.0.1. Another one needs users. */
-  host: string
-  /** 0: any that is free. */
-  port: number
+  host?: string
+  /** Default: 0, any that is free. */
+  port?: number
   /** Where the port is taken, any that is free. Default: that is an error. */
   or_free?: boolean
   /** Names and the SHA-256 digests (hex) of their tokens; what they may do is what `principals` says. None: one token. */
-  users: Record<string, { token_sha256: string }>
-  /** Origins by which it is reached besides its own address: those of a proxy in front of it. */
-  origins: string[]
+  users?: Record<string, { token_sha256: string }>
+  /** Origins by which it is reached besides its own address: those of a proxy in front of it. Default: none. */
+  origins?: string[]
   /** What went wrong in the server and nobody expected. Default: to stderr. */
   report?: (text: string) => void
   /** Instead of the usual ones. */
@@ -54,9 +54,9 @@ export type Serving = {
 }
 
 /** Serves one Retinue over HTTP until it is closed. Refuses with a `RetinueError` what would not be safe. */
-export async function serve(retinue: Retinue, options: ServeOptions): Promise<Serving> {
-  const { users, origins } = options
-  const host = options.host === 'localhost' ? '127.0.0.1' : options.host
+export async function serve(retinue: Retinue, options: ServeOptions = {}): Promise<Serving> {
+  const { users = {}, origins = [] } = options
+  const host = options.host === undefined || options.host === 'localhost' ? '127.0.0.1' : options.host
   if (!URL.canParse(`http://${inUrl(host)}`)) {
     throw new RetinueError('config', `"${host}" is no address to listen on: write one as in 127.0.0.1 or ::1.`)
   }
@@ -110,7 +110,7 @@ function holderOf(token: string, principal: Principal): Holder {
 }
 
 /** Who they are is asked once: the configuration of a server does not change while it serves. */
-function usersOf(retinue: Retinue, users: ServeOptions['users']): Holder[] {
+function usersOf(retinue: Retinue, users: NonNullable<ServeOptions['users']>): Holder[] {
   return Object.entries(users).map(([name, { token_sha256 }]) => {
     if (!/^[0-9a-f]{64}$/.test(token_sha256)) {
       throw new RetinueError('config', `token_sha256 of the user ${name} is no SHA-256 digest: 64 of 0-9 and a-f`)
@@ -125,14 +125,15 @@ function usersOf(retinue: Retinue, users: ServeOptions['users']): Holder[] {
 }
 
 async function listening(options: ServeOptions, host: string): Promise<Server> {
+  const { port = 0 } = options
   const server = createServer({ ...TIMES, ...options.times, maxHeaderSize: 16 * 1024 })
   server.maxHeadersCount = 100
   try {
-    await listen(server, options.port, host)
+    await listen(server, port, host)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code === 'EADDRINUSE' && options.or_free) return listening({ ...options, port: 0, or_free: false }, host)
-    throw new RetinueError('config', whyNot(code, options.port, host) ?? `It cannot serve on ${host}: ${message}`)
+    throw new RetinueError('config', whyNot(code, port, host) ?? `It cannot serve on ${host}: ${message}`)
   }
   return server
 }
