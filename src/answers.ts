@@ -7,17 +7,17 @@ import {
   type Redactor,
   type StoredEvent,
 } from './domain/index.js'
-import { answerSignalSchema } from './engine/index.js'
+import type { AnswerSignal } from './engine/index.js'
 import { RetinueError } from './errors.js'
 import type { Clock } from './host/index.js'
 import type { RunReader } from './run-reader.js'
-import type { Store } from './store/index.js'
+import { eventPages, type Store } from './store/index.js'
 
 /** How soon the log is looked at again. */
 const LOOK_MS = 50
-/** How soon it is said again to whoever works on the run: they may have asked and not listened yet. */
-const AGAIN_MS = 1000
-/** So long somebody who works on the run may take to write the answer down. */
+/** So long an answer can be taken by whoever works on the run. */
+const TAKEN_WITHIN_MS = 25_000
+/** So long they may take to write it down: more, so that whoever is told that it was not taken is told the truth. */
 const PATIENCE_MS = 30_000
 
 /** Of so many runs what was read is kept. */
@@ -28,86 +28,79 @@ const UNANSWERED = 'error'
 
 type Parts = { store: Store; reader: RunReader; clock: Clock; redactor: Redactor }
 
+type Seen = { open: OpenQuestions; position: number }
+
 /** What runs wait for a person to say, and saying it: through the store, to whichever process asks. */
 export class Answering {
   /** What the logs of runs that were asked about said so far: a face asks again whenever something happens. */
-  readonly #seen = new Map<string, { open: OpenQuestions; position: number }>()
+  readonly #seen = new Map<string, Seen>()
 
   constructor(private readonly parts: Parts) {}
 
   async questions(id: string): Promise<OpenQuestion[]> {
-    const { run_id, status } = await this.parts.reader.find(id)
-    const seen = this.#seen.get(run_id) ?? { open: new OpenQuestions(), position: 0 }
-    this.#seen.delete(run_id)
-    if (status === 'closed') return []
-    this.#seen.set(run_id, seen)
-    const [oldest] = this.#seen.keys()
-    if (oldest !== undefined && this.#seen.size > MOST_SEEN) this.#seen.delete(oldest)
-    for (const event of await this.parts.store.read({ run_id, after: seen.position })) {
-      // Somebody who asked at the same time may have been faster.
-      if (event.position <= seen.position) continue
-      seen.open.add(event)
-      seen.position = event.position
-    }
-    return seen.open.list()
+    return (await this.#look(await this.parts.reader.find(id))).open.list()
   }
 
   async answer(id: string, given: unknown, by: string): Promise<void> {
-    const { store, clock, redactor } = this.parts
+    const { store, reader, clock, redactor } = this.parts
     const answer = redactor.redactAll(understood(given, by))
-    const { run_id } = await this.parts.reader.find(id)
-    const log = new AskedLog(await store.read({ run_id, agent_id: answer.agent_id }), answer)
-    const { question } = log
-    if (question === null) throw await this.#notOpen(run_id, log)
+    const run = await reader.find(id)
+    const { run_id } = run
+    const { open, position } = await this.#look(run)
+    const question = open.get(answer)
+    if (question === null) throw await this.#notOpen(run_id, answer)
     if (answer.kind === 'permission' && answer.standing) checkStanding(answer, question)
-    const { asked_at } = question
+    if (run.status !== 'running') throw nobodyThere(run_id, run.status)
+    const asked = new FollowedQuestion(question, answer, position)
     const began_at = clock.now()
-    const mine: number[] = []
-    for (let said_at = Number.NEGATIVE_INFINITY; ; ) {
+    const data: AnswerSignal = { asked_at: question.asked_at, until: began_at + TAKEN_WITHIN_MS, answer }
+    await store.signal({ run_id, kind: 'answer', data, by })
+    for (;;) {
       // Before the log is read: whoever is gone by then has written all that they ever will.
-      const { status } = await this.parts.reader.find(run_id)
-      log.add(await store.read({ run_id, agent_id: answer.agent_id, after: log.position }))
-      if (log.over) break
+      const { status } = await reader.find(run_id)
+      await asked.look(store, run_id)
+      if (asked.end) break
       if (status !== 'running') throw nobodyThere(run_id, status)
-      const now = clock.now()
-      if (now - began_at > PATIENCE_MS) throw unheard(run_id)
-      if (now - said_at >= AGAIN_MS) {
-        const signal = await store.signal({ run_id, kind: 'answer', data: { asked_at, answer }, by })
-        mine.push(signal.id)
-        said_at = now
-      }
+      if (clock.now() - began_at > PATIENCE_MS) throw unheard(run_id)
       await clock.sleep(LOOK_MS)
     }
-    const taken = log.answered(by)
-    if (!taken || !(await this.#isFirst(run_id, { asked_at, answer, by }, mine))) throw await this.#notOpen(run_id, log)
+    if (!isAnswer(asked.end, answer, by)) throw over(run_id, answer, asked.end)
   }
 
-  /** Of those who said the same, only the first has answered. */
-  async #isFirst(
-    run_id: string,
-    { asked_at, answer, by }: { asked_at: number; answer: Answer; by: string },
-    mine: readonly number[],
-  ): Promise<boolean> {
-    const same = JSON.stringify({ asked_at, answer })
-    for (const { id, kind, data, by: who } of await this.parts.store.signals({ run_id, after: 0 })) {
-      if (kind !== 'answer' || who !== by) continue
-      const read = answerSignalSchema.safeParse(data)
-      if (read.success && JSON.stringify(read.data) === same) return mine.includes(id)
+  /** What the log says by now. */
+  async #look({ run_id, status }: { run_id: string; status: string }): Promise<Seen> {
+    const seen = this.#seen.get(run_id) ?? { open: new OpenQuestions(), position: 0 }
+    this.#seen.delete(run_id)
+    if (status === 'closed') return { open: new OpenQuestions(), position: 0 }
+    this.#seen.set(run_id, seen)
+    const [oldest] = this.#seen.keys()
+    if (oldest !== undefined && this.#seen.size > MOST_SEEN) this.#seen.delete(oldest)
+    for await (const page of eventPages(this.parts.store, { run_id, after: seen.position })) {
+      for (const event of page) {
+        // Somebody who asked at the same time may have been faster.
+        if (event.position <= seen.position) continue
+        seen.open.add(event)
+        seen.position = event.position
+      }
     }
-    return false
+    return seen
   }
 
-  async #notOpen(run_id: string, log: AskedLog): Promise<RetinueError> {
-    const { answer } = log
-    const what = `${WORDS[answer.kind]} of ${answer.agent_id} in run ${run_id} (${answer.call_id})`
-    const { how } = log
-    if (how !== null) return new RetinueError('conflict', `${what} is not open any more: ${how}`)
-    const open = await this.questions(run_id)
-    const there = open.map(({ agent_id, call_id, kind }) => `${agent_id} ${kind} ${call_id}`).join(', ')
-    return new RetinueError(
-      'not_found',
-      `There is no ${what}. ${there === '' ? 'It asks nothing' : `It asks: ${there}`}`,
-    )
+  /** Why it cannot be answered. The whole log is read for that. */
+  async #notOpen(run_id: string, answer: Answer): Promise<RetinueError> {
+    const open = new OpenQuestions()
+    let end: StoredEvent | null = null
+    for await (const page of eventPages(this.parts.store, { run_id })) {
+      for (const event of page) {
+        const before = open.get(answer)
+        open.add(event)
+        if (before !== null && open.get(answer) !== before) end = event
+      }
+    }
+    if (end) return over(run_id, answer, end)
+    const there = open.list().map(({ agent_id, call_id, kind }) => `${agent_id} ${kind} ${call_id}`)
+    const asks = there.length === 0 ? 'It asks nothing' : `It asks: ${there.join(', ')}`
+    return new RetinueError('not_found', `There is no ${inWords(run_id, answer)}. ${asks}`)
   }
 }
 
@@ -117,62 +110,63 @@ const WORDS: Record<Answer['kind'], string> = {
   approval: 'question about a plan',
 }
 
-/** The log of the agent that asks, as far as it is about one question. */
-class AskedLog {
-  readonly #open = new OpenQuestions()
-  /** As it was open when the log was first read; null: it was not. */
-  question: OpenQuestion | null = null
-  /** Whether it has been answered since, or is over in another way. */
-  over = false
-  /** How it ended, the last time it did; null: it was never asked. */
-  how: string | null = null
-  position = 0
-  #end: StoredEvent | null = null
+function inWords(run_id: string, { kind, agent_id, call_id }: Answer): string {
+  return `${WORDS[kind]} of ${agent_id} in run ${run_id} (${call_id})`
+}
+
+function over(run_id: string, answer: Answer, end: StoredEvent): RetinueError {
+  return new RetinueError('conflict', `${inWords(run_id, answer)} is not open any more: ${endInWords(end)}`)
+}
+
+/** One question, from when it was found open until it is over. */
+class FollowedQuestion {
+  readonly #open: OpenQuestions
+  /** By which it has been answered since, or is over in another way. */
+  end: StoredEvent | null = null
 
   constructor(
-    events: readonly StoredEvent[],
-    readonly answer: Answer,
+    private readonly question: OpenQuestion,
+    private readonly answer: Answer,
+    private position: number,
   ) {
-    this.add(events)
-    this.question = this.#open.get(answer)
+    this.#open = new OpenQuestions([question])
   }
 
-  add(events: readonly StoredEvent[]): void {
-    for (const event of events) {
-      const before = this.#open.get(this.answer)
-      this.#open.add(event)
-      this.position = event.position
-      // What comes after its end is about another question.
-      if (before === null || this.over || this.#open.get(this.answer) === before) continue
-      this.#end = event
-      this.how = endInWords(event)
-      if (this.question) this.over = true
+  async look(store: Store, run_id: string): Promise<void> {
+    const { agent_id } = this.question
+    for await (const page of eventPages(store, { run_id, agent_id, after: this.position })) {
+      for (const event of page) {
+        this.position = event.position
+        this.#open.add(event)
+        if (this.#open.get(this.answer) === this.question) continue
+        // What comes after its end is about another question.
+        this.end = event
+        return
+      }
     }
   }
+}
 
-  /** Whether the log has just this answer. */
-  answered(by: string): boolean {
-    const { answer } = this
-    const end = this.#end
-    const note = 'note' in answer ? (answer.note ?? null) : null
-    switch (end?.type) {
-      case 'permission.answered': {
-        if (answer.kind !== 'permission' || end.data.by !== by || end.data.note !== note) return false
-        return end.data.answer === answer.answer && (end.data.grant !== null) === (answer.standing === true)
-      }
-      case 'plan.approval_answered':
-        if (answer.kind !== 'approval' || end.data.by !== by || end.data.note !== note) return false
-        return (end.data.answer === 'approved') === (answer.answer === 'approve')
-      case 'tool.finished': {
-        if (answer.kind !== 'question') return false
-        const { status, content, output } = end.data
-        // One that was cut is kept elsewhere; its beginning tells enough.
-        if (answer.text === null) return status === UNANSWERED
-        return status === 'ok' && (output !== null || content === answer.text)
-      }
-      default:
-        return false
+/** Whether the question ended with just this answer. */
+function isAnswer(end: StoredEvent, answer: Answer, by: string): boolean {
+  const note = 'note' in answer ? (answer.note ?? null) : null
+  switch (end.type) {
+    case 'permission.answered': {
+      if (answer.kind !== 'permission' || end.data.by !== by || end.data.note !== note) return false
+      return end.data.answer === answer.answer && (end.data.grant !== null) === (answer.standing === true)
     }
+    case 'plan.approval_answered':
+      if (answer.kind !== 'approval' || end.data.by !== by || end.data.note !== note) return false
+      return (end.data.answer === 'approved') === (answer.answer === 'approve')
+    case 'tool.finished': {
+      if (answer.kind !== 'question') return false
+      const { status, content, output } = end.data
+      // One that was cut is kept elsewhere; its beginning tells enough.
+      if (answer.text === null) return status === UNANSWERED
+      return status === 'ok' && (output !== null || content === answer.text)
+    }
+    default:
+      return false
   }
 }
 
@@ -237,6 +231,9 @@ function nobodyThere(run_id: string, status: 'interrupted' | 'closed'): RetinueE
 }
 
 function unheard(run_id: string): RetinueError {
-  const why = `whoever works on run ${run_id} has not taken the answer within ${PATIENCE_MS / 1000} s`
-  return new RetinueError('held', `The question is open still: ${why}. Look again later, or resume the run elsewhere.`)
+  const why = `whoever works on run ${run_id} has not taken the answer within ${PATIENCE_MS / 1000} s, and it does not count any more`
+  return new RetinueError(
+    'held',
+    `The question is open still: ${why}. Answer again later, or resume the run elsewhere.`,
+  )
 }

@@ -96,8 +96,6 @@ export type RunOptions = {
   task: string
   /** The profile or handle that the root agent has. Absent: the one that is pinned, if any. null: none. */
   profile?: string | null
-  /** Whose pins hold: somebody of `settings.principals`. Default: the person whose process this is. */
-  principal?: string
   model?: string
   mode?: Mode
   /** What reaches the network: nothing, the tools that are there for it, or commands too. */
@@ -111,8 +109,16 @@ export type RunOptions = {
   session_id?: string
 } & Watching
 
+/** `signal`: nobody waits for it any more. What was asked for stays asked for. */
+export type WaitOptions = { signal?: AbortSignal }
+
 /** Who sits in front of a run, and what they get to see. */
 export type Watching = {
+  /**
+   * Who wants it, which is what the log says, and whose pins hold for a new run: somebody of `settings.principals`.
+   * Default: the person whose process this is.
+   */
+  principal?: string
   person?: Person
   /** Text as it is written, progress of long calls. Events are in the log. */
   onDelta?: (delta: Delta) => void
@@ -315,14 +321,14 @@ export interface Retinue {
   /** Goes on with a run whose process is gone. One that is closed gives its result again. */
   resume(run_id: string, watching?: Watching): Run
   /** Cancels a run wherever it runs, and waits until it is closed. */
-  cancel(run_id: string, by: string, reason: string): Promise<RunResult>
+  cancel(run_id: string, by: string, reason: string, options?: WaitOptions): Promise<RunResult>
   /**
    * Asks whoever works on a run to let go of it, and waits for that: sub-agents at work finish first where a program
    * handed out their tasks. It can be resumed.
    */
-  pause(run_id: string, by: string, reason: string): Promise<RunSummary>
+  pause(run_id: string, by: string, reason: string, options?: WaitOptions): Promise<RunSummary>
   /** Cancels one sub-agent and all below it, wherever it runs, and waits until it is closed. */
-  cancelAgent(run_id: string, agent_id: string, by: string, reason: string): Promise<AgentResult>
+  cancelAgent(run_id: string, agent_id: string, by: string, reason: string, options?: WaitOptions): Promise<AgentResult>
   /** One sub-agent with a task, in a run of its own. */
   spawn(task: SpawnTask, options?: FanOutOptions): Promise<SpawnResult>
   /** Many at once, in one run: results in the order of the tasks, failures among them. */

@@ -16,8 +16,8 @@ type Parts = {
   store: Store
   settings: Settings
   found: () => Promise<FoundProfile[]>
-  /** Throws where what is in the store is not to be believed. */
-  checkStore: () => void
+  /** Throws where what is in the store is not to be believed, or would be written to nowhere. */
+  checkStore: () => Promise<void>
 }
 
 /** Puts together, whenever somebody asks, which profiles and agents there are: files, records and settings change. */
@@ -27,7 +27,7 @@ export class Catalogs {
   /** `lenient`: a registry that makes no sense has no agents, for whoever is about to replace it. */
   async load({ lenient = false } = {}): Promise<Catalog> {
     const { store, settings } = this.parts
-    this.parts.checkStore()
+    await this.parts.checkStore()
     const { roles, test_paths, profiles } = { ...DELEGATION_DEFAULTS, ...settings.delegation }
     const [found, stored, registry] = await Promise.all([
       this.parts.found(),

@@ -45,6 +45,8 @@ import type { ControlRecord } from './store/index.js'
 
 export type ControlParts = {
   records: Records
+  /** Before everything: rejects where what is in the records is not to be believed. Default: it is. */
+  check?: () => Promise<void>
   catalog: () => Promise<Catalog>
   principal: Principal
   /** The real path of the folder that runs work in. */
@@ -152,7 +154,8 @@ class StoreControl implements Control {
     return this.#do(call, (here) => unpinProfile(here, scope), place)
   }
 
-  execute(line: string, place?: Place, more: readonly Command[] = []): Promise<CommandResult> {
+  async execute(line: string, place?: Place, more: readonly Command[] = []): Promise<CommandResult> {
+    await this.#parts.check?.()
     const here = this.#place(place)
     return runCommand(commandsIn(here, more), text(line), here)
   }
@@ -180,6 +183,7 @@ class StoreControl implements Control {
     work: (place: ControlPlace) => Promise<ControlDone<T>>,
     given: Place = {},
   ): Promise<T> {
+    await this.#parts.check?.()
     const place = this.#place(given)
     const result = await executed<{ value: T; said: string }>(place, call, () => {
       return { ok: true, looks, work: () => work(place) }

@@ -175,7 +175,7 @@ export const runOptionsSchema = z.strictObject({
   signal: z.custom(isSignal, 'must be an AbortSignal').optional(),
 })
 
-export const watchingSchema = runOptionsSchema.pick({ person: true, onDelta: true, signal: true })
+export const watchingSchema = runOptionsSchema.pick({ principal: true, person: true, onDelta: true, signal: true })
 
 /** By what it can do: a signal of another realm is one too. */
 function isSignal(value: unknown): value is AbortSignal {

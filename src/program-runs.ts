@@ -10,7 +10,7 @@ import type {
 } from './api.js'
 import type { Catalogs } from './catalogs.js'
 import { type Catalog, resolveProfile } from './control/index.js'
-import { type Plan, PROGRAM, readOnly } from './domain/index.js'
+import { type Mode, type Plan, PROGRAM, readOnly } from './domain/index.js'
 import { RetinueError } from './errors.js'
 import {
   fanOutBudget,
@@ -51,8 +51,8 @@ type Parts = {
   driver: RunDriver
   /** With what its session adds to the options. */
   inSession: <O extends Pick<RunOptions, 'session_id' | 'model' | 'mode'>>(options: O) => Promise<O>
-  /** Throws where somebody may not make agents work. */
-  allow: (principal: string | undefined) => void
+  /** Throws where somebody may not make agents work, or not in that mode. */
+  allow: (principal: string | undefined, mode: Mode) => void
 }
 
 /** What is left of the options of a program's run when the program has taken its own. */
@@ -200,11 +200,12 @@ export class ProgramRuns {
 
   /** What every program's run needs. */
   async #begin(
-    { principal, mode }: Pick<Common, 'principal' | 'mode'>,
+    { principal, mode: asked }: Pick<Common, 'principal' | 'mode'>,
     { model, maxConcurrent }: { model: string | undefined; maxConcurrent: number | undefined },
   ) {
     const { settings, catalogs, allow } = this.parts
-    allow(principal)
+    const mode = asked ?? settings.mode ?? 'normal'
+    allow(principal, mode)
     noProgram(model)
     const catalog = await catalogs.load()
     const obstacle = fanOutObstacle(settings)
@@ -212,7 +213,7 @@ export class ProgramRuns {
     return {
       catalog,
       max_concurrent: maxConcurrent ?? settings.max_concurrent ?? DEFAULT_CONCURRENT,
-      mode: mode ?? settings.mode ?? 'normal',
+      mode,
     }
   }
 

@@ -23,6 +23,7 @@ import type {
   Settings,
   SpawnResult,
   SpawnTask,
+  WaitOptions,
   Watching,
 } from './api.js'
 import { Catalogs } from './catalogs.js'
@@ -45,6 +46,7 @@ import {
   type Answer,
   createRedactor,
   isAtLeast,
+  type Mode,
   narrowerMode,
   type OpenQuestion,
   type PinPlace,
@@ -78,7 +80,7 @@ export async function createRetinue(options: RetinueOptions = {}): Promise<Retin
   const env = options.env ?? process.env
   const folder = resolve(options.cwd ?? process.cwd())
   const cwd = await openFolder(host, folder)
-  const { store, foreign } = await openStore(options.store ?? join(cwd, '.retinue', 'retinue.db'), { host, cwd })
+  const { store, foreign, gone } = await openStore(options.store ?? join(cwd, '.retinue', 'retinue.db'), { host, cwd })
   const models = options.models ?? createModels({ env, scripts_root: cwd, readText: host.readText })
   const { reach: sources = {} } = options
   const reach = new Reach(host, { cwd, env }, typeof sources === 'function' ? sources : async () => sources)
@@ -98,6 +100,7 @@ export async function createRetinue(options: RetinueOptions = {}): Promise<Retin
     settings: options.settings ?? {},
     found: options.profiles ?? (async () => []),
     foreign,
+    gone,
   })
 }
 
@@ -111,11 +114,14 @@ export async function openFolder(host: Host, folder: string): Promise<string> {
 /** A store that lies in the folder and was not made there: what is in it may be a stranger's. */
 type Foreign = { file: string; adopt: () => Promise<void> }
 
+/** The file of a store that was removed while it was open, or null. */
+type Gone = () => Promise<string | null>
+
 async function openStore(
   store: Store | string,
   { host, cwd }: { host: Host; cwd: string },
-): Promise<{ store: Store; foreign: Foreign | null }> {
-  if (typeof store !== 'string') return { store, foreign: null }
+): Promise<{ store: Store; foreign: Foreign | null; gone: Gone }> {
+  if (typeof store !== 'string') return { store, foreign: null, gone: async () => null }
   const opened = await openSqliteStore({ file: store, clock: host.clock })
   if (!opened.ok) throw new RetinueError('store', opened.message)
   const path = relative(cwd, store)
@@ -123,7 +129,8 @@ async function openStore(
   // One that lies elsewhere is there because the person put it there.
   if (!opened.made_here && !inside) await opened.adopt()
   const foreign = opened.made_here || !inside ? null : { file: path, adopt: opened.adopt }
-  return { store: opened.store, foreign }
+  const gone = async () => ((await opened.isThere()) ? null : inside ? path : store)
+  return { store: opened.store, foreign, gone }
 }
 
 const newId = customAlphabet('0123456789abcdefghijkmnpqrstuvwxyz', 10)
@@ -144,12 +151,13 @@ class LocalRetinue implements Retinue {
   readonly #kept: KeptRuns
   readonly #catalogs: Catalogs
   #foreign: Foreign | null
+  readonly #gone: Gone
   /** The name of the person whose process this is. */
   readonly #local: string
   readonly #now: () => number
   readonly sessions: Sessions
 
-  constructor(parts: RunParts & { found: () => Promise<FoundProfile[]>; foreign: Foreign | null }) {
+  constructor(parts: RunParts & { found: () => Promise<FoundProfile[]>; foreign: Foreign | null; gone: Gone }) {
     const { cwd, host, store, models, reach, redactor, settings } = parts
     this.cwd = cwd
     this.store = store
@@ -158,6 +166,7 @@ class LocalRetinue implements Retinue {
     this.#redactor = redactor
     this.#settings = settings
     this.#foreign = parts.foreign
+    this.#gone = parts.gone
     this.#catalogs = new Catalogs({ store, settings, found: parts.found, checkStore: () => this.#checkStore() })
     this.#local = localPrincipalId(host.user)
     this.#now = host.clock.now
@@ -175,7 +184,7 @@ class LocalRetinue implements Retinue {
     this.#programs = new ProgramRuns({
       ...{ cwd, store, settings, catalogs: this.#catalogs, preparation: this.#preparation, driver: this.#driver },
       inSession: (given) => this.#inSession(given),
-      allow: (principal) => this.#operator(principal),
+      allow: (principal, mode) => this.#operator(principal, mode),
     })
   }
 
@@ -190,21 +199,29 @@ class LocalRetinue implements Retinue {
     return new RunHandle(this.store, run_id, signalOf(watching), (started) =>
       this.#telling(async () => {
         checkOptions(watchingSchema, watching)
-        return this.#driver.goOn(run_id, watching, started)
+        return this.#driver.goOn(run_id, watching, started, (mode) => this.#operator(watching.principal, mode))
       }),
     )
   }
 
   /**
    * Whatever works asks this first: pins, agents, sessions and runs of a store that came with the folder would be a
-   * stranger's words about what may be done here.
+   * stranger's words about what may be done here, and one that was removed keeps nothing.
    */
-  #checkStore(): void {
-    if (this.#foreign === null) return
-    throw new RetinueError(
-      'config',
-      `${this.#foreign.file} was not made in this folder: it was copied, or came with the repository. If it is yours, say so with: retinue adopt. If not, remove it.`,
-    )
+  async #checkStore(): Promise<void> {
+    if (this.#foreign !== null) {
+      throw new RetinueError(
+        'config',
+        `${this.#foreign.file} was not made in this folder: it was copied, or came with the repository. If it is yours, say so with: retinue adopt. If not, remove it.`,
+      )
+    }
+    const gone = await this.#gone()
+    if (gone !== null) {
+      throw new RetinueError(
+        'store',
+        `${gone} was removed or replaced while it was open, and what is written to it would be lost: end this process and start again.`,
+      )
+    }
   }
 
   async adopt(): Promise<boolean> {
@@ -231,7 +248,8 @@ class LocalRetinue implements Retinue {
     noProgram(given.model)
     const options = await this.#inSession(given)
     const catalog = await this.#catalogs.load()
-    const as = await this.#profileOf(options, catalog)
+    const operator = this.#operator(options.principal, options.mode ?? this.#settings.mode ?? 'normal')
+    const as = await this.#profileOf(options, operator, catalog)
     const choice = await this.#preparation.chooseModel(options.model, as)
     return this.#driver.begin(run_id, options, { ...choice, catalog, as }, started)
   }
@@ -246,8 +264,7 @@ class LocalRetinue implements Retinue {
   }
 
   /** The profile that a run names, else the one that is pinned for whoever it is and wherever this is. */
-  async #profileOf({ profile, principal, session_id }: RunOptions, catalog: Catalog): Promise<As | null> {
-    const operator = this.#operator(principal)
+  async #profileOf({ profile, session_id }: RunOptions, operator: Principal, catalog: Catalog): Promise<As | null> {
     if (profile === null) return null
     if (profile !== undefined) {
       const found = resolveProfile(catalog, profile)
@@ -259,11 +276,22 @@ class LocalRetinue implements Retinue {
     return pin.pinned
   }
 
-  /** Whoever makes agents work. */
-  #operator(name: string | undefined): Principal {
+  /**
+   * Whoever makes agents work. `mode`: the one in effect, wherever it comes from. In dangerous mode nothing is asked and
+   * no command fenced in, on a machine that may be somebody else's.
+   */
+  #operator(name: string | undefined, mode: Mode): Principal {
     const principal = this.#principal(name)
-    if (isAtLeast(principal.role, 'operator')) return principal
-    throw new RetinueError('denied', `${principal.id} is a ${principal.role}: only operators and admins start runs`)
+    const { id, role } = principal
+    if (!isAtLeast(role, 'operator'))
+      throw new RetinueError('denied', `${id} is a ${role}: only operators and admins start runs`)
+    if (mode === 'dangerous' && !isAtLeast(role, 'admin')) {
+      throw new RetinueError(
+        'denied',
+        `${id} is an ${role}, and only admins run in dangerous mode: name another mode for a new run, such as auto`,
+      )
+    }
+    return principal
   }
 
   #principal(name: string | undefined): Principal {
@@ -287,6 +315,7 @@ class LocalRetinue implements Retinue {
 
   control(principal?: string): Control {
     return createControl({
+      check: () => this.#checkStore(),
       records: this.store,
       catalog: () => this.#catalogs.load({ lenient: true }),
       principal: this.#principal(principal),
@@ -370,16 +399,22 @@ class LocalRetinue implements Retinue {
     return outcomeIn(memory)
   }
 
-  pause(run_id: string, by: string, reason: string): Promise<RunSummary> {
-    return this.#driver.pause(run_id, by, reason)
+  pause(run_id: string, by: string, reason: string, options?: WaitOptions): Promise<RunSummary> {
+    return this.#driver.pause(run_id, by, reason, options)
   }
 
-  cancel(run_id: string, by: string, reason: string): Promise<RunResult> {
-    return this.#driver.cancel(run_id, by, reason)
+  cancel(run_id: string, by: string, reason: string, options?: WaitOptions): Promise<RunResult> {
+    return this.#driver.cancel(run_id, by, reason, options)
   }
 
-  cancelAgent(run_id: string, agent_id: string, by: string, reason: string): Promise<AgentResult> {
-    return this.#driver.cancelAgent(run_id, agent_id, by, reason)
+  cancelAgent(
+    run_id: string,
+    agent_id: string,
+    by: string,
+    reason: string,
+    options?: WaitOptions,
+  ): Promise<AgentResult> {
+    return this.#driver.cancelAgent(run_id, agent_id, by, reason, options)
   }
 
   runs(query: { session_id?: string; limit?: number } = {}): Promise<RunSummary[]> {

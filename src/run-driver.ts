@@ -1,4 +1,5 @@
-import type { RunOptions, RunResult, RunSummary, Watching } from './api.js'
+import type { RunOptions, RunResult, RunSummary, WaitOptions, Watching } from './api.js'
+import { Asking } from './asking.js'
 import type { Catalogs } from './catalogs.js'
 import { ChildContracts } from './child-contracts.js'
 import { RunChildren } from './children.js'
@@ -8,6 +9,7 @@ import {
   type AgentResult,
   foldAgent,
   type Message,
+  type Mode,
   type NewEvent,
   ownerInWords,
   type Redactor,
@@ -52,7 +54,11 @@ type Parts = {
 
 /** Begins runs, goes on with them and ends them: everything that makes a root agent work in this process. */
 export class RunDriver {
-  constructor(private readonly parts: Parts) {}
+  readonly #asking: Asking
+
+  constructor(private readonly parts: Parts) {
+    this.#asking = new Asking(parts.store, parts.host.clock)
+  }
 
   async begin(
     run_id: string,
@@ -81,7 +87,7 @@ export class RunDriver {
     const catalog_json = JSON.stringify(catalogDigests(choice.catalog))
     const catalog_digest = blobDigest(catalog_json)
     const history_digest = history.length > 0 ? blobDigest(history_json) : null
-    const { task } = options
+    const { task, principal: by } = options
     const where = { workspace_root: this.parts.cwd, retinue_version: VERSION, platform, sandbox }
     const mcp_servers = reached.servers.map(({ name, state, version, tools }) => ({
       name,
@@ -99,7 +105,16 @@ export class RunDriver {
         type: 'run.created',
         version: 1,
         at,
-        data: { session_id, task, ...where, mcp_servers, notes, catalog_digest, ...(said ? { said } : {}) },
+        data: {
+          session_id,
+          task,
+          ...where,
+          mcp_servers,
+          notes,
+          catalog_digest,
+          ...(said ? { said } : {}),
+          ...(by ? { by } : {}),
+        },
       },
       { type: 'agent.started', version: 1, at, data: { contract, task, history_digest, ...before } },
     ])
@@ -147,13 +162,16 @@ export class RunDriver {
     return { call: planCall(run_id, { cwd, host, store, redactor, catalog, delegation: preparation.delegation }) }
   }
 
-  async goOn(run_id: string, watching: Watching, started: Started): Promise<RunResult> {
+  /** `allow`: throws where whoever asks may not make agents work in that mode. */
+  async goOn(run_id: string, watching: Watching, started: Started, allow: (mode: Mode) => void): Promise<RunResult> {
     const run = await this.parts.store.run(run_id)
     if (!run) throw new RetinueError('not_found', `There is no run ${run_id} in this store`)
     const done = await this.parts.reader.result(run_id)
     if (done) return done
     this.#belongsHere(run)
     const loaded = await this.parts.reader.root(run_id)
+    const { permissions } = loaded.memory.contract
+    allow(permissions.mode)
     const { provider, model } = loaded.memory.contract.model
     const [resolved, catalog] = await Promise.all([
       this.parts.preparation.rootModel(`${provider}/${model}`),
@@ -164,8 +182,8 @@ export class RunDriver {
     const place = await this.parts.preparation.place(resolved, watching, { ...family, ...call })
     this.parts.preparation.check(loaded.memory.contract, place)
     const notes = this.parts.preparation.notes(await this.parts.reach.open(), catalog)
-    await this.parts.preparation.prompts.readFiles(run_id, loaded.memory.contract.permissions, place, catalog)
-    const { lease, loop } = await this.#takeOver(run_id, place, notes)
+    await this.parts.preparation.prompts.readFiles(run_id, permissions, place, catalog)
+    const { lease, loop } = await this.#takeOver(run_id, place, notes, watching.principal)
     return this.#work(lease, loop, started, run.session_id)
   }
 
@@ -179,7 +197,12 @@ export class RunDriver {
   }
 
   /** Takes a run's lease and opens its agent on what the log says now. */
-  async #takeOver(run_id: string, place: AgentPlace, notes: string[]): Promise<{ lease: Lease; loop: AgentLoop }> {
+  async #takeOver(
+    run_id: string,
+    place: AgentPlace,
+    notes: string[],
+    by?: string,
+  ): Promise<{ lease: Lease; loop: AgentLoop }> {
     await this.parts.engine.listen()
     const taken = await this.parts.engine.take(run_id, ROOT)
     if (!taken.ok) {
@@ -193,7 +216,8 @@ export class RunDriver {
       const { memory, material } = await this.parts.reader.root(run_id)
       const recorder = new Recorder(this.parts.store, this.parts.host.clock, lease, memory, this.parts.redactor)
       const loop = new AgentLoop(place, recorder, material)
-      loop.recordResumed({ ...lease, sandbox: await this.parts.preparation.sandbox(), notes })
+      const told = { ...lease, sandbox: await this.parts.preparation.sandbox(), notes }
+      loop.recordResumed(by === undefined ? told : { ...told, by })
       return { lease, loop }
     } catch (error) {
       await this.parts.store.release(lease)
@@ -209,17 +233,16 @@ export class RunDriver {
     return { ...ended.result, run_id: lease.run_id, session_id, adjustments }
   }
 
-  async cancel(run_id: string, by: string, reason: string): Promise<RunResult> {
+  async cancel(run_id: string, by: string, reason: string, { signal }: WaitOptions = {}): Promise<RunResult> {
     const run = await this.parts.reader.find(run_id)
     const id = run.run_id
     if (run.status === 'running') {
-      await this.parts.store.signal({ run_id: id, kind: 'cancel', data: reason, by })
-      for (;;) {
+      const closed = await this.#asking.until({ run_id: id, kind: 'cancel', data: reason, by }, signal, async () => {
         const closed = await this.parts.reader.result(id)
-        if (closed) return closed
-        if ((await this.parts.reader.find(id)).status === 'interrupted') break
-        await this.parts.host.clock.sleep(50)
-      }
+        if (closed) return { closed }
+        return (await this.parts.reader.find(id)).status === 'interrupted' ? { closed: null } : null
+      })
+      if (closed.closed) return closed.closed
     }
     const done = await this.parts.reader.result(id)
     if (done) return done
@@ -230,38 +253,47 @@ export class RunDriver {
     return this.#work(lease, loop, () => {}, run.session_id)
   }
 
-  async pause(run_id: string, by: string, reason: string): Promise<RunSummary> {
-    for (let asked = false; ; asked = true) {
-      const run = await this.parts.reader.find(run_id)
-      if (run.status !== 'running') return run
-      if (!asked) await this.parts.store.signal({ run_id: run.run_id, kind: 'pause', data: reason, by })
-      await this.parts.host.clock.sleep(50)
-    }
+  async pause(run_id: string, by: string, reason: string, { signal }: WaitOptions = {}): Promise<RunSummary> {
+    const run = await this.parts.reader.find(run_id)
+    if (run.status !== 'running') return run
+    return this.#asking.until({ run_id: run.run_id, kind: 'pause', data: reason, by }, signal, async () => {
+      const now = await this.parts.reader.find(run.run_id)
+      return now.status === 'running' ? null : now
+    })
   }
 
-  async cancelAgent(run_id: string, agent_id: string, by: string, reason: string): Promise<AgentResult> {
+  async cancelAgent(
+    run_id: string,
+    agent_id: string,
+    by: string,
+    reason: string,
+    { signal }: WaitOptions = {},
+  ): Promise<AgentResult> {
     const run = await this.parts.reader.find(run_id)
     const agents = await this.parts.store.agents(run.run_id)
     const agent = agents.find((one) => one.agent_id === agent_id)
-    if (!agent || agent.parent_id === null) {
+    const parent_id = agent?.parent_id ?? null
+    if (parent_id === null) {
       const there = agents.filter((one) => one.parent_id !== null).map((one) => one.agent_id)
       const names = there.length > 0 ? `it has ${there.join(', ')}` : 'it has none'
       throw new RetinueError('not_found', `Run ${run.run_id} has no sub-agent "${agent_id}": ${names}`)
     }
-    if (run.status === 'running') {
-      await this.parts.store.signal({ run_id: run.run_id, kind: 'cancel_agent', data: { agent_id, reason }, by })
+    const ended = async () => {
+      const closed = await this.parts.reader.closedChild(run.run_id, agent_id, parent_id)
+      if (closed || (await this.parts.reader.find(run.run_id)).status === 'running') return closed
+      throw new RetinueError(
+        'held',
+        `Nobody works on run ${run.run_id} now. Go on with it (retinue resume ${run.run_id}), or cancel all of it.`,
+      )
     }
-    for (;;) {
-      const closed = await this.parts.reader.closedChild(run.run_id, agent_id, agent.parent_id)
-      if (closed) return closed
-      if ((await this.parts.reader.find(run.run_id)).status !== 'running') {
-        throw new RetinueError(
-          'held',
-          `Nobody works on run ${run.run_id} now. Go on with it (retinue resume ${run.run_id}), or cancel all of it.`,
-        )
-      }
-      await this.parts.host.clock.sleep(50)
-    }
+    const done = await ended()
+    if (done) return done
+    return this.#asking.until(
+      { run_id: run.run_id, kind: 'cancel_agent', data: { agent_id, reason }, by },
+      signal,
+      ended,
+      agent_id,
+    )
   }
 
   /** Sub-agents of a run, at every depth, and their trees. `model`: where their models come from. */

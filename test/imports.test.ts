@@ -21,7 +21,7 @@ const ROOMS: Record<string, string[]> = {
   testing: ['models', 'store', 'host', 'domain'],
   top: ['engine', 'planning', 'runtime', 'store', 'models', 'tools', 'workspaces', 'control', 'host', 'domain'],
   cli: ['top:index', 'server'],
-  server: ['top:index', 'domain'],
+  server: ['top:index'],
 }
 
 /**

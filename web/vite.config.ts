@@ -17,11 +17,6 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     rollupOptions: {
-      output: {
-        // zod tries whether it may make code of text, and a policy that forbids it reports the try. It is told before.
-        intro: ({ moduleIds }) =>
-          moduleIds.some((id) => id.includes('/zod/')) ? 'globalThis.__zod_globalConfig ??= { jitless: true };' : '',
-      },
       // What libraries say to React's servers, and to other bundlers, is nothing to us.
       onwarn: (warning, warn) => {
         if (warning.code !== 'MODULE_LEVEL_DIRECTIVE' && warning.code !== 'INVALID_ANNOTATION') warn(warning)

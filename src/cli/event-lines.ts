@@ -4,9 +4,9 @@ import {
   endedAs,
   keptInWords,
   leftOutInWords,
-  ownerInWords,
   type PlanProgress,
   PROGRAM_TOOLS,
+  resumerInWords,
   type StoredEvent,
   summarize,
   worktreeOf,
@@ -73,10 +73,10 @@ function ownLine(event: StoredEvent, { paint, elsewhere, sub_agent }: LineOption
     case 'model.responded':
       return event.data.fell_over.length > 0 ? dim(`  ${line(fellOver(event.data))}`) : null
     case 'agent.resumed': {
-      const { owner, interrupted_calls } = event.data
+      const { interrupted_calls } = event.data
       const cut = interrupted_calls.length > 0 ? `; ${plural(interrupted_calls.length, 'call')} cut short` : ''
       const less = degraded(event.data, paint)
-      return `${yellow('!')} ${line(`resumed by ${ownerInWords(owner)}${cut}`)}${less === null ? '' : `\n${less}`}`
+      return `${yellow('!')} ${line(`resumed by ${resumerInWords(event.data)}${cut}`)}${less === null ? '' : `\n${less}`}`
     }
     case 'permission.asked':
       // At the terminal that asks, the question itself is what is seen.

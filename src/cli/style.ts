@@ -3,6 +3,8 @@ export {
   costInWords as cost,
   countInWords as count,
   plural,
+  printable,
+  printableLine as line,
   timeInWords as duration,
 } from '../index.js'
 
@@ -28,20 +30,6 @@ export function paintFor(stream: { isTTY?: boolean }, env: Record<string, string
 
 /** No colours: for what is painted by somebody else, or not at all, as the texts of commands are. */
 export const PLAIN: Paint = paintFor({}, {})
-
-/**
- * What a model, a file or a command wrote, made safe for a terminal: control characters could move the cursor, hide
- * text or answer for the person.
- */
-export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the point
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '�')
-}
-
-/** The same on one line: a name with a line break in it must not look like two lines of ours. */
-export function line(text: string): string {
-  return printable(text).replace(/\s*\n\s*/g, ' ⏎ ')
-}
 
 /** Why something was cancelled, for whoever did it: at a terminal the caller is the person in front of it. */
 export function byYou(reason: string): string {

@@ -24,11 +24,12 @@ export async function withWindow<F extends WindowFlags>(
   if (!flags.web) return work(flags)
   const { serve } = await import('../server/index.js')
   const serving = await serve(retinue, { host: '127.0.0.1', port: 0, users: {}, origins: [] })
+  let forget = () => {}
   try {
     const began: DriveOptions['began'] = (run_id, say) => {
       const url = `${serving.address}/runs/${encodeURIComponent(run_id)}#token=${serving.token}`
       say(`The window of this run: ${url}`)
-      if (process.stderr.isTTY) openBrowser(url, process.env)
+      if (process.stderr.isTTY) forget = openBrowser(url, process.env)
     }
     const code = await work({ ...flags, began })
     if (process.stderr.isTTY) {
@@ -37,6 +38,7 @@ export async function withWindow<F extends WindowFlags>(
     }
     return code
   } finally {
+    forget()
     const left = await serving.close('the window was closed')
     for (const run_id of left) process.stderr.write(`Run ${run_id} was left. Go on with: retinue resume ${run_id}\n`)
   }

@@ -1,14 +1,16 @@
 import { z } from 'zod'
+import { plural, timeInWords } from './amounts.js'
 import { accessSchema, effectSchema } from './authority.js'
 import { contractSchema } from './contract.js'
 import { define, oneLine } from './define-event.js'
-import { endedAs, ownerInWords, shortCommit, sourceInWords, turnInWords } from './in-words.js'
+import { endedAs, resumerInWords, shortCommit, sourceInWords, turnInWords } from './in-words.js'
 import { finishReasonSchema, partSchema, usageSchema } from './messages.js'
 import { outcomeSchema } from './outcome.js'
 import { PLAN_DEFINITIONS } from './plan-events.js'
 import { fileChangeSchema, landingSchema, mergeKindSchema } from './receipt.js'
 import { resultSchema } from './result.js'
 import { decisionSchema, formatRule, ruleSchema } from './rules.js'
+import { titleOf } from './title.js'
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/)
 
@@ -87,8 +89,10 @@ export const DEFINITIONS = [
       catalog_digest: digest.optional(),
       /** What a person said to which the result of this program's one task is the answer. */
       said: z.string().optional(),
+      /** Who started it. Absent: the person whose process it was. */
+      by: z.string().optional(),
     }),
-    (d) => `run created: ${d.task}`,
+    (d) => `run created${d.by === undefined ? '' : ` by ${d.by}`}: ${titleOf(d.said ?? d.task)}`,
   ),
   define(
     'agent.started',
@@ -115,9 +119,11 @@ export const DEFINITIONS = [
       notes: z.array(z.string()),
       interrupted_request: z.string().nullable(),
       interrupted_calls: z.array(z.string()),
+      /** Who wanted it to go on. Absent: the person whose process it is. */
+      by: z.string().optional(),
     }),
     (d) =>
-      `resumed by ${ownerInWords(d.owner)}${d.interrupted_calls.length > 0 ? `; interrupted: ${d.interrupted_calls.join(', ')}` : ''}`,
+      `resumed by ${resumerInWords(d)}${d.interrupted_calls.length > 0 ? `; interrupted: ${d.interrupted_calls.join(', ')}` : ''}`,
   ),
   define(
     'model.requested',
@@ -134,7 +140,7 @@ export const DEFINITIONS = [
       attempt: z.int(),
     }),
     (d) =>
-      `asked ${d.model} for a ${d.purpose}${d.attempt > 1 ? ` (attempt ${d.attempt})` : ''}, about ${d.estimated_tokens} tokens`,
+      `asked ${d.model} for a ${d.purpose}${d.attempt > 1 ? ` (attempt ${d.attempt})` : ''}, about ${plural(d.estimated_tokens, 'token')}`,
   ),
   define(
     'model.responded',
@@ -159,7 +165,7 @@ export const DEFINITIONS = [
     (d) => {
       const calls = d.parts.filter((part) => part.type === 'tool_call').map((part) => part.tool)
       const text = d.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
-      const who = d.fell_over.length > 0 ? `${d.answered_by} (after ${d.fell_over.length} others)` : 'model'
+      const who = d.fell_over.length > 0 ? `${d.answered_by} (after ${plural(d.fell_over.length, 'other')})` : 'model'
       return calls.length > 0 ? `${who} calls ${calls.join(', ')}` : `${who} answers: ${oneLine(text)}`
     },
   ),
@@ -186,6 +192,8 @@ export const DEFINITIONS = [
       reason: z.string(),
       /** The whole command or change that the person is shown, or its head and tail. Absent: the summary says it all. */
       detail: z.string().optional(),
+      /** It is the head and tail. */
+      detail_cut: z.literal(true).optional(),
       /** What a standing yes would cover. Absent: there is only a yes to this once. */
       grant: ruleSchema.optional(),
     }),
@@ -251,12 +259,12 @@ export const DEFINITIONS = [
       duration_ms: z.int(),
     }),
     (d) =>
-      `${d.tool} ${d.status} in ${d.duration_ms} ms${d.files_changed.length > 0 ? `, changed ${d.files_changed.join(', ')}` : ''}`,
+      `${d.tool} ${d.status} in ${timeInWords(d.duration_ms)}${d.files_changed.length > 0 ? `, changed ${d.files_changed.join(', ')}` : ''}`,
   ),
   define(
     'context.masked',
     z.strictObject({ call_ids: z.array(z.string()), estimated_tokens: z.int() }),
-    (d) => `masked ${d.call_ids.length} old tool results`,
+    (d) => `masked ${plural(d.call_ids.length, 'old tool result')}`,
   ),
   define(
     'context.summarized',
@@ -270,8 +278,8 @@ export const DEFINITIONS = [
     }),
     (d) =>
       d.replaced_history === undefined
-        ? `summarized ${d.replaced_messages} messages`
-        : `summarized ${d.replaced_history} messages of the session`,
+        ? `summarized ${plural(d.replaced_messages, 'message')}`
+        : `summarized ${plural(d.replaced_history, 'message')} of the session`,
   ),
   define(
     'budget.exceeded',
@@ -409,8 +417,7 @@ export const DEFINITIONS = [
   define(
     'agent.work_taken',
     z.strictObject({ ...subAgent, commit: z.string(), files: z.array(fileChangeSchema) }),
-    (d) =>
-      `work of ${d.sub_agent_id} is ${shortCommit(d.commit)}, ${d.files.length} ${d.files.length === 1 ? 'file' : 'files'}`,
+    (d) => `work of ${d.sub_agent_id} is ${shortCommit(d.commit)}, ${plural(d.files.length, 'file')}`,
   ),
   define(
     'agent.merge_started',
@@ -426,14 +433,14 @@ export const DEFINITIONS = [
     'agent.worktree_merged',
     z.strictObject({ ...subAgent, ...merge, files: z.array(fileChangeSchema) }),
     (d) =>
-      `${d.sub_agent_id} merged${d.kind === 'fast_forward' ? ' by fast-forward' : ''}, ${d.files.length} ${d.files.length === 1 ? 'file' : 'files'}`,
+      `${d.sub_agent_id} merged${d.kind === 'fast_forward' ? ' by fast-forward' : ''}, ${plural(d.files.length, 'file')}`,
   ),
   define(
     'run.landing',
     z.strictObject({ base: z.string(), commit: z.string(), into: z.enum(['changes', 'commit']) }),
     (d) => `brings ${shortCommit(d.commit)} into the folder`,
   ),
-  define('run.landed', landingSchema, (d) => `${d.files.length} files brought into the folder`),
+  define('run.landed', landingSchema, (d) => `${plural(d.files.length, 'file')} brought into the folder`),
   define('run.kept', landingSchema, (d) => `kept on ${d.branch}: ${oneLine(d.reason ?? '')}`),
   define(
     'agent.gate_started',

@@ -21,6 +21,11 @@ export function ownerInWords(owner: string): string {
   return machine === undefined ? owner : `process ${pid} on ${machine}`
 }
 
+/** Who goes on with a run: somebody by name, where it was not the person whose process it is, and the process. */
+export function resumerInWords({ owner, by }: { owner: string; by?: string | undefined }): string {
+  return by === undefined ? ownerInWords(owner) : `${by} in ${ownerInWords(owner)}`
+}
+
 /** Who chose the model of an agent. */
 export function sourceInWords(source: Contract['model']['source']): string {
   return source === 'inherited' ? 'inherited from its parent' : `chosen by ${source}`

@@ -29,6 +29,25 @@ export function plainText(text: string): string {
   return text.replace(ALL_UNSEEN, (char) => (char === '\n' ? char : ' '))
 }
 
+/** What a model, a file or a command wrote, so that what is shown is all of it: what nobody sees is shown as �. */
+export function printable(text: string): string {
+  return text.replace(ALL_UNSEEN, (char) => (char === '\n' || char === '\t' ? char : '�'))
+}
+
+/** The same on one line: a name with a line break in it must not look like two lines of ours. */
+export function printableLine(text: string): string {
+  return printable(text).replace(/\s*\n\s*/g, ' ⏎ ')
+}
+
+/** The same of every text in a value, wherever it is. */
+export function printableAll<T>(value: T): T
+export function printableAll(value: unknown): unknown {
+  if (typeof value === 'string') return printable(value)
+  if (Array.isArray(value)) return value.map((one) => printableAll(one))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [printable(name), printableAll(one)]))
+}
+
 /** A value from outside in a message: in quotes, short, and with what is not seen written out. */
 export function quoted(value: unknown): string {
   if (typeof value !== 'string') return kindOf(value)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { plural } from './amounts.js'
 import { define, oneLine } from './define-event.js'
 import { findingSchema, planSchema, stepSpecSchema, stepStatusSchema } from './plan.js'
 
@@ -28,7 +29,7 @@ export const PLAN_DEFINITIONS = [
   define(
     'plan.proposed',
     z.strictObject({ ...plan, plan: planSchema, by: author, reason: z.string().nullable() }),
-    (d) => `${d.by} proposes a plan of ${d.plan.steps.length} ${d.plan.steps.length === 1 ? 'step' : 'steps'}`,
+    (d) => `${d.by} proposes a plan of ${plural(d.plan.steps.length, 'step')}`,
   ),
   define(
     'plan.adopted',
@@ -43,7 +44,7 @@ export const PLAN_DEFINITIONS = [
       steps: z.array(stepSpecSchema),
     }),
     (d) =>
-      `${d.revision === 1 ? 'plan' : `revision ${d.revision} of the plan`} by ${d.by}: ${d.steps.length} ${d.steps.length === 1 ? 'step' : 'steps'}${d.reason === null ? '' : `, ${oneLine(d.reason)}`}`,
+      `${d.revision === 1 ? 'plan' : `revision ${d.revision} of the plan`} by ${d.by}: ${plural(d.steps.length, 'step')}${d.reason === null ? '' : `, ${oneLine(d.reason)}`}`,
   ),
   define(
     'plan.approval_asked',

@@ -21,11 +21,8 @@ export type Counters = {
 
 type RowStatus = 'running' | 'closed'
 
-/** A row of `runs` as it is read. `agents`: how many it has, its root among them. */
-export type RunRow = RunProjection & { agents: number }
-
-/** What the table has: a projection of the log, which can be rebuilt from it. */
-export type RunProjection = Counters & {
+/** A row of `runs`. */
+export type RunRow = Counters & {
   run_id: string
   session_id: string
   task: string
@@ -36,6 +33,8 @@ export type RunProjection = Counters & {
   created_at: number
   updated_at: number
   last_position: number
+  /** How many it has, its root among them. */
+  agents: number
 }
 
 /** A row of `sub_agents`; the root agent has one too, with no parent. */
@@ -71,7 +70,7 @@ export const NO_COUNTS: Counters = {
 export type Projection = {
   /** Whose row `agent` and `set_agent` are about. A parent writes about its sub-agents too. */
   agent_id: string
-  run: Omit<RunProjection, keyof Counters | 'run_id' | 'updated_at' | 'last_position'> | null
+  run: Omit<RunRow, keyof Counters | 'run_id' | 'updated_at' | 'last_position' | 'agents'> | null
   agent: Omit<AgentRow, keyof Counters | 'run_id' | 'agent_id' | 'updated_at'> | null
   set_run: { status?: RowStatus; outcome?: Outcome; text?: string } | null
   set_agent: ({ state: AgentState; outcome?: Outcome } & Partial<Counters>) | null

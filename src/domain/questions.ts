@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { StoredEvent } from './events.js'
+import type { AgentEvent, StoredEvent } from './events.js'
 import type { Rule } from './rules.js'
 
 /** What a run waits for a person to say. `call_id`: of the call that cannot go on before that. */
@@ -11,6 +11,8 @@ export type OpenQuestion = { agent_id: string; call_id: string; asked_at: number
       reason: string
       /** The whole command or change; null where the summary says it all. */
       detail: string | null
+      /** Whether that is its head and tail only: a yes is to what is left out, too. */
+      cut: boolean
       /** What a standing yes would allow for the rest of the run; null: there is only a yes to this once. */
       grant: Rule | null
     }
@@ -63,11 +65,15 @@ export function openQuestions(events: readonly StoredEvent[]): OpenQuestion[] {
   return open.list()
 }
 
-/** The questions that are open after what has happened so far, event by event. */
+/** The questions that are open after what has happened so far, event by event: of a run, or of one of its agents. */
 export class OpenQuestions {
   readonly #open = new Map<string, OpenQuestion>()
   /** What plans and their steps are called, by agent and call. */
   readonly #titles = new Map<string, string>()
+
+  constructor(open: readonly OpenQuestion[] = []) {
+    for (const question of open) this.#ask(question)
+  }
 
   list(): OpenQuestion[] {
     return [...this.#open.values()]
@@ -77,12 +83,12 @@ export class OpenQuestions {
     return this.#open.get(questionKey(key)) ?? null
   }
 
-  add(event: StoredEvent): void {
+  add(event: AgentEvent): void {
     const { agent_id, at: asked_at } = event
     switch (event.type) {
       case 'permission.asked': {
-        const { call_id, tool, summary, reason, detail = null, grant = null } = event.data
-        this.#ask({ kind: 'permission', agent_id, call_id, asked_at, tool, summary, reason, detail, grant })
+        const { call_id, tool, summary, reason, detail = null, detail_cut: cut = false, grant = null } = event.data
+        this.#ask({ kind: 'permission', agent_id, call_id, asked_at, tool, summary, reason, detail, cut, grant })
         return
       }
       case 'tool.called': {
@@ -164,7 +170,7 @@ export class OpenQuestions {
   }
 }
 
-type PlanEvent = Extract<StoredEvent, { type: `plan.${string}` }>
+type PlanEvent = Extract<AgentEvent, { type: `plan.${string}` }>
 
 function titleKey({ agent_id, data }: PlanEvent, step: string | null): string {
   return JSON.stringify([agent_id, data.call_id, step])

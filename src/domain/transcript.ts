@@ -40,7 +40,7 @@ export function transcriptOf(events: readonly StoredEvent[]): TranscriptEntry[] 
 
 function grow(entries: TranscriptEntry[], calls: Map<string, CallEntry>, event: StoredEvent): void {
   const place = { position: event.position, at: event.at }
-  const note = () => entries.push({ ...place, kind: 'note', text: summarize(event) })
+  const note = () => entries.splice(beforeOpen(entries), 0, { ...place, kind: 'note', text: summarize(event) })
   const call = (made: Pick<CallEntry, 'call_id' | 'tool' | 'summary' | 'args'>): CallEntry => {
     const entry: CallEntry = calls.get(made.call_id) ?? { ...place, kind: 'call', ...made, ended: null }
     if (!calls.has(made.call_id)) entries.push(entry)
@@ -108,6 +108,12 @@ function grow(entries: TranscriptEntry[], calls: Map<string, CallEntry>, event: 
     case 'agent.results_delivered':
       note()
   }
+}
+
+/** Where the calls begin that nobody has begun yet: what happens meanwhile, such as waiting to write, comes before them. */
+function beforeOpen(entries: readonly TranscriptEntry[]): number {
+  const begun = entries.findLastIndex((entry) => entry.kind !== 'call' || entry.summary !== '' || entry.ended !== null)
+  return begun + 1
 }
 
 const END = { duration_ms: 0, whole_output: false }

@@ -1,2 +1,2 @@
-export { answerSignalSchema } from './answers.js'
+export type { AnswerSignal } from './answers.js'
 export * from './local.js'

@@ -62,7 +62,7 @@ export class LocalEngine {
     private readonly identity: Identity,
     limit: number,
   ) {
-    this.answers = new Answers(clock)
+    this.answers = new Answers(store, clock)
     this.#slots = new Slots(limit)
   }
 
@@ -73,9 +73,8 @@ export class LocalEngine {
     const hear = setInterval(() => void this.#hear().catch(() => {}), LISTEN_MS)
     const beat = setInterval(() => void this.#beat(), BEAT_MS)
     this.#timers = [hear.unref(), beat.unref()]
-    this.answers.begin()
     // What was said to earlier owners was said to them.
-    this.#heard = (await this.store.signals({ after: this.#heard })).at(-1)?.id ?? this.#heard
+    this.#heard = Math.max(this.#heard, await this.store.lastSignal())
   }
 
   /** Takes the lease of an agent, unless a living process holds it. */
@@ -199,9 +198,10 @@ export class LocalEngine {
   }
 
   async #hear(): Promise<void> {
-    for (const signal of await this.store.signals({ after: this.#heard })) {
+    const signals = await this.store.signals({ after: this.#heard })
+    this.answers.hear(signals)
+    for (const signal of signals) {
       this.#heard = signal.id
-      if (signal.kind === 'answer') this.answers.hear(signal)
       if (signal.kind === 'cancel_agent') {
         const { agent_id, reason } = signal.data as { agent_id: string; reason: string }
         const key = `${signal.run_id}/${agent_id}`
@@ -222,7 +222,6 @@ export class LocalEngine {
   #rest(): void {
     for (const timer of this.#timers) clearInterval(timer)
     this.#timers = []
-    this.answers.forget()
     this.#early.clear()
     this.#earlyChildren.clear()
   }

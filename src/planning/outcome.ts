@@ -20,6 +20,9 @@ export type StepOutcome = {
   stage: Stage
   title: string
   agent: string | null
+  depends_on: string[]
+  /** Which files it may write; null: all that its agent may. */
+  owns: string[] | null
   status: StepStatus | 'waiting' | 'running'
   /** Why it is not completed. */
   reason: string | null
@@ -89,7 +92,7 @@ export function planOutcome(memory: AgentMemory, state: PlanState): PlanOutcome 
 }
 
 function stepOutcome(step: StepState, state: PlanState, memory: AgentMemory): StepOutcome {
-  const { id, stage, title, agent, ended, attempts } = step
+  const { id, stage, title, agent, depends_on, owns, ended, attempts } = step
   const tried = attempts.flatMap(({ index }) => {
     const child = memory.children.find((one) => one.call_id === state.call_id && one.index === index)
     return child ? [child] : []
@@ -98,7 +101,7 @@ function stepOutcome(step: StepState, state: PlanState, memory: AgentMemory): St
   const status = ended?.status ?? (attempts.length > 0 ? 'running' : 'waiting')
   const merging = last ? withRepairers([last], memory) : []
   return {
-    ...{ id, stage, title, agent, status, reason: ended?.reason ?? null },
+    ...{ id, stage, title, agent, depends_on, owns, status, reason: ended?.reason ?? null },
     incomplete: status === 'completed' && last?.closed?.result.outcome === 'budget_exceeded',
     agent_id: ended?.sub_agent_id ?? last?.id ?? null,
     attempts: attempts.length,

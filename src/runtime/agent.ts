@@ -129,7 +129,11 @@ export class AgentLoop {
     })
     const { person, elsewhere } = place
     const { run_id, agent_id } = recorder.memory
-    this.#asker = new Asker({ person, elsewhere, whose: { run_id, agent_id }, signal: () => this.#stop.signal })
+    this.#asker = new Asker({
+      ...{ person, elsewhere, whose: { run_id, agent_id } },
+      askedAt: (question) => recorder.questions.get(question)?.asked_at ?? null,
+      signal: () => this.#stop.signal,
+    })
     this.#delegation =
       launcher &&
       new Delegation({
@@ -152,11 +156,11 @@ export class AgentLoop {
   }
 
   /** Before it goes on after a restart: what its last process left open is known from here on. */
-  recordResumed(by: Pick<EventData<'agent.resumed'>, 'owner' | 'epoch' | 'sandbox' | 'notes'>): void {
+  recordResumed(told: Pick<EventData<'agent.resumed'>, 'owner' | 'epoch' | 'sandbox' | 'notes' | 'by'>): void {
     const { request, calls } = this.memory
-    const { owner, epoch, sandbox, notes } = by
+    const { owner, epoch, sandbox, notes, by } = told
     this.recorder.record('agent.resumed', {
-      ...{ owner, epoch, sandbox, notes },
+      ...{ owner, epoch, sandbox, notes, ...(by === undefined ? {} : { by }) },
       interrupted_request: request?.request_id ?? null,
       interrupted_calls: calls.filter((call) => call.intent && !call.result).map((call) => call.part.call_id),
     })

@@ -26,14 +26,19 @@ export class AnsweredElsewhere {
 /** Where answers come in from other places than the person's face. */
 export interface Elsewhere {
   /** Until the function that it gives back is called. `take`: false where the answer is none to this question. */
-  listen(question: QuestionKey & { run_id: string }, take: (answer: Answer, by: string) => boolean): () => void
+  listen(question: Asked, take: (answer: Answer, by: string) => boolean): () => void
 }
+
+/** One question, and no other of the same name: the same may have been asked before. `asked_at`: as the log says. */
+export type Asked = QuestionKey & { run_id: string; asked_at: number }
 
 type Side = {
   /** null: nobody is there, and what would ask is refused, whoever else has something to say. */
   person: Person | null
   elsewhere: Elsewhere
   whose: { run_id: string; agent_id: string }
+  /** When the log says that it asks this; null: it does not. */
+  askedAt: (question: QuestionKey) => number | null
   /** Aborts when the agent is stopped. */
   signal: () => AbortSignal
 }
@@ -92,8 +97,11 @@ export class Asker {
     const stop = moot ? AbortSignal.any([this.side.signal(), moot]) : this.side.signal()
     const withdrawn = new AbortController()
     let forget = () => {}
+    const key = { ...whose, ...question }
+    const asked_at = this.side.askedAt(key)
     const answered = new Promise<T | null>((resolve) => {
-      forget = elsewhere.listen({ ...whose, ...question }, (given, by) => {
+      if (asked_at === null) return
+      forget = elsewhere.listen({ ...key, asked_at }, (given, by) => {
         const understood = read(given, by)
         if (understood === null) return false
         // First the answer, then the end of the question: the face has nothing more to say to it.

@@ -1,5 +1,5 @@
 export * from './agent.js'
-export { AnsweredElsewhere, type AskedQuestion, type Elsewhere, type Person } from './asking.js'
+export { AnsweredElsewhere, type Asked, type AskedQuestion, type Elsewhere, type Person } from './asking.js'
 export { gateOf } from './gates.js'
 export * from './history.js'
 export { jsonIn } from './json-answer.js'

@@ -5,6 +5,7 @@ import {
   type EventType,
   type NewEvent,
   NOTHING_TO_REDACT,
+  OpenQuestions,
   type Redactor,
   reduce,
 } from '../domain/index.js'
@@ -32,6 +33,8 @@ export class Recorder {
   /** What ended the writing. Events were lost with it, so nothing may be written after them. */
   #failure: unknown = null
   #durableSeq: number
+  /** What it asks a person, as whoever reads its log sees it. */
+  readonly questions = new OpenQuestions()
 
   constructor(
     private readonly store: Store,
@@ -48,6 +51,7 @@ export class Recorder {
     const { run_id, agent_id } = this.lease
     const placed: AgentEvent = { ...event, run_id, agent_id, seq: this.memory.seq + 1 }
     this.memory = reduce(this.memory, placed) as AgentMemory
+    this.questions.add(placed)
     this.#pending.push(event)
   }
 

@@ -30,12 +30,21 @@ export type AppParts = {
 export function createApp({ context, routes, names, logins, limits, web, report }: AppParts): Hono<NonceVariable> {
   const app = new Hono<NonceVariable>()
   app.onError((error, c) => answerTo(error, c, report))
-  app.use(headersGuard(newToken), hostGuard(names), originGuard(names), limits.guard())
-
   const who = (c: Context) => logins.principal(c)
+  app.use(
+    headersGuard(newToken),
+    hostGuard(names),
+    originGuard(names, who),
+    limits.guard((c) => logins.known(c)),
+  )
+
   addLogin(app, logins)
   for (const route of [...routes, openApi(routes)]) {
-    app.on(route.method, `/api${route.path}`, mount(route, context, who))
+    app.on(
+      route.method,
+      `/api${route.path}`,
+      mount(route, context, (c) => logins.asker(c)),
+    )
   }
   app.all('/api/*', (c) => {
     // Whoever is not known learns nothing, not even what there is.

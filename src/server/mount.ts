@@ -1,6 +1,6 @@
 import type { Context, Handler } from 'hono'
 import type { z } from 'zod'
-import { isAtLeast, type Principal } from '../domain/index.js'
+import { isAtLeast, type Principal } from '../index.js'
 import { addressOf, readBody } from './guards/limits.js'
 import { Refusal } from './refusal.js'
 import type { Route, ServerContext } from './route.js'
@@ -12,6 +12,10 @@ export function mount(route: Route, context: ServerContext, who: (c: Context) =>
     if (!isAtLeast(principal.role, route.least)) {
       const needed = route.least === 'admin' ? 'the role admin' : `the role ${route.least} or more`
       throw new Refusal(403, 'denied', `Denied: this needs ${needed}, and ${principal.id} is ${principal.role}.`)
+    }
+    // It would be answered as a GET is, and nobody would ever read the stream.
+    if (route.answers === 'stream' && c.req.method === 'HEAD') {
+      throw new Refusal(405, 'no_head', 'A stream has nothing to say beforehand: GET it', { headers: { allow: 'GET' } })
     }
     const asked = {
       params: understood(route.params, c.req.param()),

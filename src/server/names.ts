@@ -1,3 +1,5 @@
+import { hostname, networkInterfaces } from 'node:os'
+
 /** The names by which a server is reached: what `Host` and `Origin` may say. */
 export type Names = {
   /** Such as 127.0.0.1:4774, in lower case. */
@@ -10,9 +12,12 @@ export type Names = {
 
 const LOOPBACK = ['127.0.0.1', 'localhost', '[::1]']
 
-/** `origins`: as the configuration names them, those of a proxy in front of it. */
-export function ownNames({ host, port }: { host: string; port: number }, origins: readonly string[]): Names {
-  const own = [...LOOPBACK, inUrl(host)].map((name) => new URL(`http://${name}:${port}`))
+/** `hosts`: by which it is reached. `origins`: as the configuration names them, those of a proxy in front of it. */
+export function ownNames(
+  { hosts, port }: { hosts: readonly string[]; port: number },
+  origins: readonly string[],
+): Names {
+  const own = [...LOOPBACK, ...hosts.map(inUrl)].map((name) => new URL(`http://${name}:${port}`))
   const configured = origins.map((origin) => new URL(origin))
   const all = [...own, ...configured]
   return {
@@ -21,6 +26,23 @@ export function ownNames({ host, port }: { host: string; port: number }, origins
     origins: new Set(all.map((url) => url.origin)),
     secure: new Set(configured.filter((url) => url.protocol === 'https:').map((url) => url.host)),
   }
+}
+
+/**
+ * The names by which others reach what listens on an address. Where that stands for all of this machine's, these are
+ * the ones it has now, and its own name.
+ */
+export function reachedBy(host: string, bound: string): string[] {
+  if (bound !== '0.0.0.0' && bound !== '::') return [host]
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+  const addresses = all
+    .filter(({ family }) => family === 'IPv4' || bound === '::')
+    // Those of one cable alone need its name beside them, which no address in a browser has.
+    .filter(({ internal, address }) => !internal && !address.startsWith('fe80:'))
+    .map(({ address }) => address)
+  const name = hostname()
+  const names = URL.canParse(`http://${name}`) ? [name] : []
+  return addresses.length === 0 ? ['127.0.0.1', ...names] : [...addresses, ...names]
 }
 
 /** An address as it stands in a URL. */

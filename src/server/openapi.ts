@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import { contractSchema, planSchema, profileSchema, resultSchema } from '../domain/index.js'
-import { VERSION } from '../index.js'
+import { contractSchema, planSchema, profileSchema, resultSchema, VERSION } from '../index.js'
 import { loggedInSchema, loggedOutSchema, loginBodySchema } from './login-routes.js'
 import { type Route, route } from './route.js'
-import { runSummarySchema, storedEventSchema, watchedEventSchema, wireErrorSchema } from './schemas.js'
+import { listedRunSchema, runSummarySchema, storedEventSchema, watchedEventSchema, wireErrorSchema } from './schemas.js'
 
 type Json = Record<string, unknown>
 
@@ -44,7 +43,7 @@ function openApiDocument(routes: readonly Route[]): Json {
       description: 'Runs, agents, contracts, registry and pins of the folder that retinue serve was started in.',
     },
     paths: { ...loginPaths(), ...paths },
-    components: { schemas: components(), securitySchemes: SECURITY },
+    components: { schemas: components(), responses: refusals(), securitySchemes: SECURITY },
     security: [{ token: [] }, { cookie: [] }],
   }
 }
@@ -66,6 +65,7 @@ const NAMED: [string, z.ZodType][] = [
   ['Error', wireErrorSchema],
   ['Plan', planSchema],
   ['Profile', profileSchema],
+  ['ListedRun', listedRunSchema],
   ['RunSummary', runSummarySchema],
   ['StoredEvent', storedEventSchema],
   ['WatchedEvent', watchedEventSchema],
@@ -95,16 +95,8 @@ function reference(schema: z.ZodType, io: 'input' | 'output'): Json {
   return name === undefined ? jsonSchema(schema, io) : { $ref: `#/components/schemas/${name}` }
 }
 
-function operation({ method, path, summary, least, params, query, body, answers, status }: Route): Json {
-  const faults = [
-    400,
-    401,
-    403,
-    ...(path.includes(':') ? [404] : []),
-    ...(method === 'GET' ? [] : [409, 413, 415]),
-    429,
-    500,
-  ]
+function operation(one: Route): Json {
+  const { method, path, summary, least, params, query, body, answers, messages, status } = one
   return {
     operationId: `${method.toLowerCase()}${path.replace(/[/:.](\w)/g, (_, letter: string) => letter.toUpperCase())}`,
     summary,
@@ -112,13 +104,35 @@ function operation({ method, path, summary, least, params, query, body, answers,
     parameters: [
       ...parameters(params, 'path'),
       ...parameters(query, 'query'),
-      ...(answers === 'stream' ? [LAST_EVENT] : []),
+      ...(messages?.goes_on_after ? [LAST_EVENT] : []),
     ],
     ...(body
       ? { requestBody: { required: true, content: { 'application/json': { schema: reference(body, 'input') } } } }
       : {}),
-    responses: { [status]: { description: 'Done.', content: contentOf(answers) }, ...errors(faults) },
+    responses: {
+      [status]: { description: 'Done.', content: messages ? streamOf(messages) : contentOf(answers) },
+      ...(messages?.goes_on_after ? { 204: { description: 'There is nothing after that: it has ended.' } } : {}),
+      ...errors(faultsOf(one)),
+    },
   }
+}
+
+/** Fields that name something which need not be there. */
+const NAMING = ['before', 'session_id', 'agent_id', 'name', 'profile']
+
+function faultsOf({ method, path, query, body }: Route): number[] {
+  const named = [query, ...(body ? [body] : [])].flatMap((shape) =>
+    Object.keys((jsonSchema(shape, 'input').properties ?? {}) as Json),
+  )
+  return [
+    ...[400, 401, 403],
+    ...(path.includes(':') || NAMING.some((name) => named.includes(name)) ? [404] : []),
+    ...(method === 'GET' ? [] : [409]),
+    ...(body ? [413] : []),
+    ...(method === 'GET' ? [] : [415]),
+    ...[421, 429, 500, 503],
+    ...(method === 'GET' ? [] : [507]),
+  ]
 }
 
 const LAST_EVENT = {
@@ -131,8 +145,27 @@ const LAST_EVENT = {
 
 function contentOf(answers: Route['answers']): Json {
   if (answers === 'text') return { 'text/plain': { schema: { type: 'string' } } }
-  if (answers === 'stream') return { 'text/event-stream': { schema: { type: 'string' } } }
+  if (answers === 'stream') throw new Error('A stream says what its messages are')
   return { 'application/json': { schema: reference(answers, 'output') } }
+}
+
+/** Each message of a stream as a client of server-sent events hands it on, its data parsed. */
+function streamOf({ data, goes_on_after }: NonNullable<Route['messages']>): Json {
+  const messages = Object.entries(data).map(([event, shape]) => {
+    const has_id = event === goes_on_after
+    return {
+      type: 'object',
+      properties: {
+        event: { const: event },
+        ...(has_id ? { id: { type: 'string', description: 'The position of the last event in it.' } } : {}),
+        data: reference(shape, 'output'),
+      },
+      required: ['event', ...(has_id ? ['id'] : []), 'data'],
+    }
+  })
+  const description =
+    'Server-sent events. Each message is one of these, with its data as JSON; comments are signs of life.'
+  return { 'text/event-stream': { schema: { description, oneOf: messages } } }
 }
 
 function parameters(shape: z.ZodType, where: 'path' | 'query'): Json[] {
@@ -153,16 +186,24 @@ const MEANINGS: Record<number, string> = {
   401: 'It is not known who asks.',
   403: 'Whoever asks may not do that, or asks from a page of another site.',
   404: 'There is no such thing.',
-  409: 'Somebody else was faster, or holds it.',
+  409: 'Somebody else was faster, or holds it, or it is closed.',
   413: 'More was sent than is read.',
   415: 'What was sent is not JSON.',
+  421: 'The server does not go by the name in Host.',
   429: 'Too much was asked at once; Retry-After says how many seconds to wait.',
   500: 'Something went wrong.',
+  503: 'The store cannot be used, or too many streams are open.',
+  507: 'The disk of the store is full.',
+}
+
+/** Each refusal is described once. */
+function refusals(): Json {
+  const content = { 'application/json': { schema: reference(wireErrorSchema, 'output') } }
+  return Object.fromEntries(Object.entries(MEANINGS).map(([status, description]) => [status, { description, content }]))
 }
 
 function errors(statuses: readonly number[]): Json {
-  const content = { 'application/json': { schema: reference(wireErrorSchema, 'output') } }
-  return Object.fromEntries(statuses.map((status) => [status, { description: MEANINGS[status], content }]))
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${status}` }]))
 }
 
 function loginPaths(): Record<string, Json> {
@@ -178,7 +219,7 @@ function loginPaths(): Record<string, Json> {
         requestBody: { required: true, content: json(loginBodySchema, 'input') },
         responses: {
           200: { description: 'Known.', content: json(loggedInSchema, 'output') },
-          ...errors([400, 401, 403, 429]),
+          ...errors([400, 401, 403, 413, 415, 421, 429, 500]),
         },
       },
     },
@@ -187,7 +228,10 @@ function loginPaths(): Record<string, Json> {
         operationId: 'postLogout',
         summary: 'Ends the login of the cookie.',
         security: [],
-        responses: { 200: { description: 'Done.', content: json(loggedOutSchema, 'output') }, ...errors([403, 429]) },
+        responses: {
+          200: { description: 'Done.', content: json(loggedOutSchema, 'output') },
+          ...errors([401, 403, 415, 421, 429, 500]),
+        },
       },
     },
   }

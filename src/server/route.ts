@@ -46,6 +46,8 @@ export type Route = {
   body: Shape | null
   /** What it answers with: JSON of this shape, text, or a stream of events. */
   answers: Shape | 'text' | 'stream'
+  /** Of a stream: what its messages have as their data, by their names, and which of them have an id to go on after. */
+  messages?: { data: Record<string, Shape>; goes_on_after: string | null }
   status: 200 | 201
   handle: (asked: Asked<unknown, unknown, unknown>, context: ServerContext) => Promise<unknown>
 }

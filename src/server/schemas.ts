@@ -10,20 +10,24 @@ import {
   MANIFEST,
   modeSchema,
   outcomeSchema,
+  type PinView,
+  type ProfileView,
   pinScopeSchema,
   planSchema,
   principalRoleSchema,
   profileSchema,
+  type RegistryEntry,
+  type RunSummary,
   resultSchema,
   ruleSchema,
   SESSION_ID,
   SESSION_ID_FAULT,
+  type SpawnResult,
   type StoredEvent,
   stageSchema,
   stepStatusSchema,
   type WatchedEvent,
-} from '../domain/index.js'
-import type { PinView, ProfileView, RegistryEntry, RunSummary, SpawnResult } from '../index.js'
+} from '../index.js'
 import { shape } from './shape.js'
 import type * as wire from './wire.js'
 
@@ -103,8 +107,10 @@ export const runSummarySchema = shape<RunSummary>()(
   }),
 )
 
+export const listedRunSchema = runSummarySchema.extend({ asks: z.int() })
+
 export const runListSchema = shape<wire.RunList>()(
-  z.strictObject({ runs: z.array(runSummarySchema), more: z.boolean() }),
+  z.strictObject({ runs: z.array(listedRunSchema), more: z.boolean() }),
 )
 
 export const sessionIdSchema = z.string().regex(SESSION_ID, SESSION_ID_FAULT)
@@ -137,7 +143,12 @@ const runResultSchema = resultSchema.extend({
 })
 
 export const runDetailSchema = shape<wire.RunDetail>()(
-  z.strictObject({ run: runSummarySchema, result: runResultSchema.nullable(), owned_here: z.boolean() }),
+  z.strictObject({
+    run: runSummarySchema,
+    result: runResultSchema.nullable(),
+    owned_here: z.boolean(),
+    by: z.string().nullable(),
+  }),
 )
 
 const placement = {
@@ -224,7 +235,7 @@ export const agentDetailSchema = shape<wire.AgentDetail>()(
   }),
 )
 
-export const diffSchema = shape<wire.DiffText>()(z.strictObject({ diff: z.string() }))
+export const diffSchema = shape<wire.DiffText>()(z.strictObject({ diff: z.string(), cut: z.boolean() }))
 export const reportSchema = shape<wire.Report>()(z.strictObject({ report: z.string() }))
 
 const authorSchema = (
@@ -249,6 +260,8 @@ export const planDetailSchema = shape<wire.PlanDetail>()(
         stage: stageSchema,
         title: z.string(),
         agent: z.string().nullable(),
+        depends_on: names,
+        owns: names.nullable(),
         status: z.enum([...stepStatusSchema.options, 'waiting', 'running']),
         reason: z.string().nullable(),
         incomplete: z.boolean(),
@@ -275,8 +288,9 @@ export const planDetailSchema = shape<wire.PlanDetail>()(
 )
 
 /** GET /api/runs/:run/results */
-export const spawnResultsSchema = shape<{ results: SpawnResult[] }>()(
+export const spawnResultsSchema = shape<{ results: SpawnResult[]; more: boolean }>()(
   z.strictObject({
+    more: z.boolean(),
     results: z.array(
       z.strictObject({
         run_id: z.string(),
@@ -315,6 +329,7 @@ export const questionsSchema = shape<wire.Questions>()(
           summary: z.string(),
           reason: z.string(),
           detail: z.string().nullable(),
+          cut: z.boolean(),
           grant: ruleSchema.nullable(),
         }),
         z.strictObject({ ...asking, asked_at: time, kind: z.literal('question'), text: z.string(), options: names }),

@@ -1,13 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
-import type { Principal } from '../domain/index.js'
-import { type Retinue, RetinueError } from '../index.js'
+import { type Principal, type Retinue, RetinueError } from '../index.js'
 import { createApp } from './app.js'
 import { Limits } from './guards/limits.js'
 import { digestOf, type Holder, Logins, newToken } from './guards/login.js'
 import { createLive, type Live } from './live/live.js'
-import { inUrl, isLoopback, ownNames } from './names.js'
+import { inUrl, isLoopback, ownNames, reachedBy } from './names.js'
 import { OwnRuns } from './own-runs.js'
 import { ROUTES } from './routes/index.js'
 import { Web } from './static.js'
@@ -45,6 +45,8 @@ export type Serving = {
   url: string
   /** The same without it. */
   address: string
+  /** All of these, where it listens on every address of this machine. */
+  addresses: string[]
   port: number
   token: string | null
   /** Only this machine can reach it. */
@@ -68,12 +70,16 @@ export async function serve(retinue: Retinue, options: ServeOptions = {}): Promi
     )
   }
   const token = Object.keys(users).length === 0 ? newToken() : null
-  const holders = token === null ? usersOf(retinue, users) : [holderOf(token, retinue.control().principal)]
+  // Refused where the store of the folder is a stranger's: nothing that the window shows could be believed.
+  await retinue.choices()
+  const { principal } = retinue.control()
+  const holders = token === null ? usersOf(retinue, users, principal.id) : [holderOf(token, principal)]
   const server = await listening(options, host)
-  const { port } = server.address() as { port: number }
+  const { port, address: bound } = server.address() as AddressInfo
   const now = Date.now
   const limits = new Limits(now)
-  const names = ownNames({ host, port }, origins)
+  const hosts = reachedBy(host, bound)
+  const names = ownNames({ hosts, port }, origins)
   const own = new OwnRuns(retinue)
   const live = createLive(retinue, own)
   const app = createApp({
@@ -84,9 +90,10 @@ export async function serve(retinue: Retinue, options: ServeOptions = {}): Promi
   })
   server.on('request', getRequestListener(app.fetch, { overrideGlobalObjects: false }))
   let closing: Promise<string[]> | null = null
-  const address = `http://${inUrl(host)}:${port}`
+  const addresses = hosts.map((name) => `http://${inUrl(name)}:${port}`)
+  const [address] = addresses as [string]
   return {
-    ...{ address, port, token, local: isLoopback(host) },
+    ...{ address, addresses, port, token, local: isLoopback(host) },
     ...{ url: token === null ? `${address}/` : `${address}/#token=${token}` },
     close: (reason) => {
       closing ??= closed(server, { live, own }, reason)
@@ -109,19 +116,36 @@ function holderOf(token: string, principal: Principal): Holder {
   return { token_sha256: digestOf(token), principal }
 }
 
-/** Who they are is asked once: the configuration of a server does not change while it serves. */
-function usersOf(retinue: Retinue, users: NonNullable<ServeOptions['users']>): Holder[] {
-  return Object.entries(users).map(([name, { token_sha256 }]) => {
+/** Who they are is asked once: the configuration of a server does not change while it serves. Every fault is told. */
+function usersOf(retinue: Retinue, users: NonNullable<ServeOptions['users']>, local: string): Holder[] {
+  const faults: string[] = []
+  const by_digest = new Map<string, string>()
+  const holders = Object.entries(users).flatMap(([name, { token_sha256 }]): Holder[] => {
     if (!/^[0-9a-f]{64}$/.test(token_sha256)) {
-      throw new RetinueError('config', `token_sha256 of the user ${name} is no SHA-256 digest: 64 of 0-9 and a-f`)
+      faults.push(`token_sha256 of the user ${name} is no SHA-256 digest: 64 of 0-9 and a-f.`)
+    }
+    const other = by_digest.get(token_sha256)
+    if (other !== undefined) {
+      faults.push(`${other} and ${name} have the same token_sha256, so that nobody could tell who of them it is.`)
+    }
+    by_digest.set(token_sha256, name)
+    if (name === local) {
+      faults.push(
+        `The user ${name} has the name of the person at this machine, who has all rights without a token: choose another ` +
+          'name under server.users and principals, for yourself too.',
+      )
+      return []
     }
     try {
-      return { token_sha256, principal: retinue.control(name).principal }
+      return [{ token_sha256, principal: retinue.control(name).principal }]
     } catch (error) {
       if (!(error instanceof RetinueError)) throw error
-      throw new RetinueError('config', `The user ${name} of the server cannot be let in. ${error.message}`)
+      faults.push(`The user ${name} of the server cannot be let in. ${error.message}`)
+      return []
     }
   })
+  if (faults.length > 0) throw new RetinueError('config', faults.join('\n'))
+  return holders
 }
 
 async function listening(options: ServeOptions, host: string): Promise<Server> {

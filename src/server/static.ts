@@ -41,7 +41,7 @@ export class Web {
   async answer(c: Context<NonceVariable>): Promise<Response> {
     const name = c.req.path.slice(1)
     if (name !== INDEX && this.#names.has(name)) return this.#file(c, name)
-    if (!(c.req.header('accept') ?? '').includes('text/html')) {
+    if (!takesPage(c.req.header('accept') ?? '', name)) {
       throw new Refusal(404, 'not_found', 'There is no such file')
     }
     return this.#names.has(INDEX) ? this.#page(c) : notBuilt()
@@ -75,6 +75,11 @@ export class Web {
 }
 
 const INDEX = 'index.html'
+
+/** Whoever takes anything gets the page, but not for the name of a file that is not there: it would be taken for one. */
+function takesPage(accepted: string, name: string): boolean {
+  return accepted.includes('text/html') || (accepted.includes('*/*') && extname(name) === '')
+}
 
 const compressed = { br: promisify(brotliCompress), gzip: promisify(gzip) }
 

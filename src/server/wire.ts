@@ -26,6 +26,9 @@ export type WireError = {
   error: { code: string; message: string; faults?: { path: string; message: string }[] }
 }
 
+/** POST /api/login. `key`: what changes something needs it in the header X-Retinue-Key, besides the cookie. */
+export type LoggedIn = { principal: Principal; key: string }
+
 /** GET /api/me */
 export type Me = {
   principal: Principal
@@ -35,8 +38,11 @@ export type Me = {
   choices: Choices
 }
 
+/** `asks`: so many questions of it wait for a person. */
+export type ListedRun = RunSummary & { asks: number }
+
 /** GET /api/runs. `more`: there are older ones. */
-export type RunList = { runs: RunSummary[]; more: boolean }
+export type RunList = { runs: ListedRun[]; more: boolean }
 
 /** POST /api/runs. `plan`: a plan is made for it, and carried out after a yes. */
 export type StartRun = {
@@ -50,8 +56,11 @@ export type StartRun = {
 }
 export type Started = { run_id: string }
 
-/** GET /api/runs/:run. `owned_here`: this server's process works on it. */
-export type RunDetail = { run: RunSummary; result: RunResult | null; owned_here: boolean }
+/**
+ * GET /api/runs/:run. `owned_here`: this server's process works on it. `by`: who started it; null: the person whose
+ * process it was.
+ */
+export type RunDetail = { run: RunSummary; result: RunResult | null; owned_here: boolean; by: string | null }
 
 /** GET /api/runs/:run/events?after&limit */
 export type EventPage = { events: WatchedEvent[]; more: boolean }
@@ -65,8 +74,8 @@ export type AgentDetail = Omit<Dossier, 'events'>
 /** GET /api/runs/:run/agents/:agent/events?after&limit: whole, of its own stream. */
 export type AgentEvents = { events: StoredEvent[]; more: boolean }
 
-/** GET /api/runs/:run/diff and /api/runs/:run/agents/:agent/diff */
-export type DiffText = { diff: string }
+/** GET /api/runs/:run/diff and /api/runs/:run/agents/:agent/diff. `cut`: it is longer than that. */
+export type DiffText = { diff: string; cut: boolean }
 
 /** GET /api/runs/:run/report: Markdown. */
 export type Report = { report: string }

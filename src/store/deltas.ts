@@ -1,10 +1,12 @@
-import { type AgentRow, type Counters, NO_COUNTS, type Projection, type RunProjection } from '../domain/index.js'
+import { type AgentRow, type Counters, NO_COUNTS, type Projection, type RunRow } from '../domain/index.js'
 
 /** What a number of events together do to a row of `runs`. */
 export type RunDelta = {
   created: Projection['run']
   set: NonNullable<Projection['set_run']>
   add: Counters
+  /** New ones. */
+  agents: number
   /** false: nothing changes but the position and the time. */
   touched: boolean
   events: number
@@ -22,7 +24,7 @@ export type AgentDelta = {
 export type AgentDeltas = Map<string, AgentDelta>
 
 export function newRunDelta(): RunDelta {
-  return { created: null, set: {}, add: { ...NO_COUNTS }, touched: false, events: 0, updated_at: 0 }
+  return { created: null, set: {}, add: { ...NO_COUNTS }, agents: 0, touched: false, events: 0, updated_at: 0 }
 }
 
 /** Events must be added in the order of their positions: of two values for one column the later stays. */
@@ -30,7 +32,7 @@ export function addToRun(delta: RunDelta, projection: Projection, at: number): v
   delta.events += 1
   // Agents' clocks differ; a run must not look older after an event than before it.
   if (at > delta.updated_at) delta.updated_at = at
-  if (!projection.run && !projection.set_run && !projection.add) return
+  if (!projection.run && !projection.set_run && !projection.add && !projection.agent) return
   delta.touched = true
   if (projection.run) {
     const { task, workspace_root } = projection.run
@@ -41,6 +43,7 @@ export function addToRun(delta: RunDelta, projection: Projection, at: number): v
     if (delta.set.text !== undefined) delta.set.text = legible(delta.set.text)
   }
   if (projection.add) addCounts(delta.add, projection.add)
+  if (projection.agent) delta.agents += 1
 }
 
 /** Events of one batch or of many, of one writer or of many, in the order of their positions. */
@@ -60,13 +63,15 @@ export function addToAgents(deltas: AgentDeltas, { agent_id, agent, set_agent }:
 }
 
 /** The row after the events, or null where there is no row to change. */
-export function applyToRun(run_id: string, row: RunProjection | null, delta: RunDelta): RunProjection | null {
-  const before = delta.created ? { ...delta.created, ...NO_COUNTS, run_id, updated_at: 0, last_position: 0 } : row
+export function applyToRun(run_id: string, row: RunRow | null, delta: RunDelta): RunRow | null {
+  const empty = { ...NO_COUNTS, run_id, updated_at: 0, last_position: 0, agents: 0 }
+  const before = delta.created ? { ...delta.created, ...empty } : row
   if (!before) return null
   const after = { ...before, ...delta.set }
   addCounts(after, delta.add)
   after.updated_at = Math.max(before.updated_at, delta.updated_at)
   after.last_position = before.last_position + delta.events
+  after.agents = before.agents + delta.agents
   return after
 }
 

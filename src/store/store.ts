@@ -80,9 +80,12 @@ export interface Store extends Records {
   /** Lets go of it, so that the next owner need not wait for the end of its time. */
   release(lease: Lease): Promise<void>
 
+  /** It is kept until its run is closed: nobody is there to hear it then. Ids only grow. */
   signal(signal: Omit<Signal, 'id' | 'at'>): Promise<Signal>
   /** Signals with an id above `after`, of one run or of all. */
   signals(query: { run_id?: string; after: number }): Promise<Signal[]>
+  /** The highest id of those that there are; 0: there is none. */
+  lastSignal(): Promise<number>
 
   /** Checks the digest chain of the control log. null: untouched. */
   verifyControl(): Promise<{ position: number; message: string } | null>

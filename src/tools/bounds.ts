@@ -15,11 +15,12 @@ export function boundOutput(
 }
 
 /** So much of a command or a change is kept with the question about it. */
-const DETAIL_CHARS = 20_000
+const DETAIL_CHARS = 200_000
 
 /** Of what a person is asked about, the head and the tail, where it is too long to be kept. */
-export function boundDetail(detail: string): string {
-  return detail.length <= DETAIL_CHARS ? detail : headAndTail(detail, DETAIL_CHARS, '')
+export function boundDetail(detail: string): { detail: string; detail_cut?: true } {
+  if (detail.length <= DETAIL_CHARS) return { detail }
+  return { detail: headAndTail(detail, DETAIL_CHARS, ''), detail_cut: true }
 }
 
 function headAndTail(content: string, max_chars: number, way: string): string {

@@ -386,7 +386,7 @@ async function ask(pipeline: Pipeline, call: Ready): Promise<PersonAnswer | null
   pipeline.record('permission.asked', {
     ...{ call_id, tool, summary, reason },
     // Before it is cut: half a secret would not be found.
-    ...(detail === null ? {} : { detail: boundDetail(pipeline.context.redactor.redact(detail)) }),
+    ...(detail === null ? {} : boundDetail(pipeline.context.redactor.redact(detail))),
     ...(grant === null ? {} : { grant }),
   })
   await pipeline.commit()

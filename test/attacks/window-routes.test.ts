@@ -3,7 +3,7 @@ import type { Route } from '../../src/server/route.js'
 import { ROUTES } from '../../src/server/routes/index.js'
 import { type Asked, ask, stranger } from '../support/raw-http.js'
 import { type Served, serving } from '../support/serving.js'
-import { type Kept, keptIn, settledPlace, tokenOf, usersConfig } from '../support/window-place.js'
+import { type Kept, keptIn, putRecords, settledPlace, tokenOf, usersConfig } from '../support/window-place.js'
 
 const ends: (() => void | Promise<void>)[] = []
 const finished = (work: () => void | Promise<void>) => void ends.push(work)
@@ -15,6 +15,10 @@ beforeAll(async () => {
   const users = usersConfig({ vera: 'viewer', olaf: 'operator', ada: 'admin' })
   const place = await settledPlace({ finished, config: users })
   run_id = place.run_id
+  await putRecords(place.cwd, [
+    { type: 'policy', id: 'permission:default', value: { deny: ['run_command'] } },
+    { type: 'profile', id: 'mine', value: { description: 'Mine.' } },
+  ])
   server = await serving(place.cwd, { finished })
   before = await keptIn(place.cwd)
 })
@@ -71,6 +75,24 @@ it.each(inside)('%s is closed to whoever nobody knows', async (name, route) => {
   const headers = { 'content-type': 'application/json', origin: server.address }
   expect((await ask(server.address, { ...asked, headers })).status).toBe(401)
 })
+
+it.each(inside.filter(([, { method }]) => method === 'GET'))(
+  'HEAD %s opens nothing that stays open',
+  async (name, route) => {
+    const asked = { ...request(name, route, ids(), 'ada'), method: 'HEAD' }
+    // More often than there are places for streams.
+    const count = route.answers === 'stream' ? 60 : 1
+    for (let i = 0; i < count; i++) {
+      const { status } = await ask(server.address, asked)
+      if (route.answers === 'stream') expect(status).toBe(405)
+      else expect(status).toBe((await ask(server.address, { ...asked, method: 'GET' })).status)
+    }
+    expect((await ask(server.address, { ...asked, headers: as('mallory') })).status).toBe(401)
+    if (route.answers !== 'stream') return
+    const metrics = await ask(server.address, { path: '/api/metrics', headers: as('ada') })
+    expect(metrics.body).toContain('\nretinue_http_streams 0\n')
+  },
+)
 
 it.each(inside.filter(([, { path }]) => path.includes(':')))(
   '%s takes no id that is a way somewhere else',
@@ -192,6 +214,8 @@ const MAY_CHANGE = /^(agent-registry:default|profile-pin:(global|(user|session|w
 it('of all records, only the registry and pins can be written, whatever ids are sent', async () => {
   const victims = [
     'permission:default',
+    'mine',
+    'profile:mine',
     'agent-registry:other',
     'profile-pin:',
     'profile:reviewer',

@@ -5,15 +5,19 @@ import { expect, it, onTestFinished } from 'vitest'
 import { describeInBrowser, FOREIGN_NAME } from '../support/browser.js'
 import { lines, retinue } from '../support/cli.js'
 import { makeProject } from '../support/project.js'
-import { type Served, serving } from '../support/serving.js'
+import { call, type Served, serving } from '../support/serving.js'
 import { keptIn, OWN_CONFIG } from '../support/window-place.js'
 
 /** Runs where it is taken for markup. `where` tells one from the other, and must be seen. */
 const mark = (where: string) =>
   `${where} <img src=x onerror="window.__owned='${where}'"><script>window.__owned='${where}'</script>`
 
+/** Turns what comes after it around, or is not seen at all. */
+const HIDING = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/u
+const said = (where: string) => `${mark(where)} \u202etxt.exe\u2066 a\u200bb\ufeff\u{e0041}`
+
 /** What Markdown could become. */
-const MARKDOWN = `${mark('markdown')}
+const MARKDOWN = `${said('markdown')}
 
 [a link](javascript:window.__owned='link') <javascript:window.__owned='auto'>
 
@@ -37,10 +41,10 @@ const FILE = '<img src=x onerror=window.__owned=1>.md'
 const SCRIPT = {
   agents: {
     root: [
-      { reasoning: mark('reasoning'), text: mark('between'), calls: [{ read_file: { path: FILE } }] },
-      { calls: [{ write_file: { path: `written ${FILE}`, content: mark('written') } }] },
-      { calls: [{ spawn_agent: { task: mark('sub-task'), profile: 'evil' } }] },
-      { calls: [{ run_command: { command: `echo "${mark('output').replaceAll('"', "'")}"` } }] },
+      { reasoning: said('reasoning'), text: said('between'), calls: [{ read_file: { path: FILE } }] },
+      { calls: [{ write_file: { path: `written ${FILE}`, content: said('written') } }] },
+      { calls: [{ spawn_agent: { task: said('sub-task'), profile: 'evil' } }] },
+      { calls: [{ run_command: { command: `echo "${said('output').replaceAll('"', "'")}"` } }] },
       { text: MARKDOWN },
     ],
     'a*': [{ text: MARKDOWN }],
@@ -49,12 +53,26 @@ const SCRIPT = {
 
 const PLAN = {
   version: 1,
-  goal: mark('goal'),
-  assumptions: [mark('assumption')],
-  steps: [{ id: 'one', title: mark('step'), description: mark('description'), owns: ['one.txt'] }],
+  goal: said('goal'),
+  assumptions: [said('assumption')],
+  steps: [{ id: 'one', title: said('step'), description: said('description'), owns: ['one.txt'] }],
 }
 const PLAN_SCRIPT = {
   agents: { 'a*': [{ calls: [{ write_file: { path: 'one.txt', content: 'one' } }] }, { text: MARKDOWN }] },
+}
+
+/** Markdown that whoever takes it apart is busy with for minutes, or fails at. */
+const HEAVY: [name: string, text: string][] = [
+  ['quotes', '>'.repeat(5_000)],
+  ['lists', Array.from({ length: 1_000 }, (_, depth) => `${'  '.repeat(depth)}- a`).join('\n')],
+  ['one-line-list', `${'- '.repeat(5_000)}a`],
+  ['emphasis', `${'*'.repeat(20_000)}a${'*'.repeat(20_000)}`],
+  ['paragraphs', 'A **few** words.\n\n'.repeat(17_000)],
+]
+const END = 'This is the end of it.'
+
+function scriptOf(text: string): string {
+  return JSON.stringify({ agents: { root: [{ text }] } })
 }
 
 /** A folder in which everything that a stranger could have written is an attack, with runs that have met it. */
@@ -62,7 +80,7 @@ async function hostilePlace(): Promise<{ cwd: string; run_id: string; plan_id: s
   const cwd = makeProject(
     {
       ...{ 's.yaml': JSON.stringify(SCRIPT), 'p.yaml': JSON.stringify(PLAN_SCRIPT), 'plan.yaml': JSON.stringify(PLAN) },
-      [FILE]: mark('content'),
+      [FILE]: said('content'),
       'retinue.yaml': JSON.stringify({ profiles: { evil: { description: mark('profile') } } }),
       [OWN_CONFIG]: 'model: scripted/s.yaml\n',
     },
@@ -73,7 +91,7 @@ async function hostilePlace(): Promise<{ cwd: string; run_id: string; plan_id: s
     if (end.code !== 0) throw new Error(`${args[0]}: ${end.stderr}${end.stdout}`)
     return end.stdout
   }
-  await done('run', mark('task'), '-p', '--mode', 'dangerous')
+  await done('run', said('task'), '-p', '--mode', 'dangerous')
   await done('plan', 'run', 'plan.yaml', '-p', '--mode', 'auto', '--model', 'scripted/p.yaml')
   await done('agents', 'register', '@evil', 'evil', mark('handle'), '--tag', 'x')
   const runs = lines(await done('runs', '--json')) as { run_id: string; plan: boolean }[]
@@ -114,6 +132,7 @@ describeInBrowser('text of strangers in the window', (browser) => {
       const seen = await everything(page)
       const missing = expected.filter((where) => !seen.includes(`${where} <img src=x`))
       expect({ path, missing, owned: await owned(page) }).toEqual({ path, missing: [], owned: undefined })
+      expect({ path, hiding: HIDING.exec(seen) }).toEqual({ path, hiding: null })
       // Nothing of it has become an element: none of our pages has these.
       const elements =
         'iframe, object, embed, [onerror], [onload], a[href^="javascript:"], a[href^="data:"], img[src="x"]'
@@ -130,6 +149,45 @@ describeInBrowser('text of strangers in the window', (browser) => {
     await visit('/cost')
     await visit(`/${encodeURIComponent(mark('path'))}`)
     await visit(`/runs/${encodeURIComponent(mark('id'))}`)
+  })
+
+  it('does not take the window away, however long or deep it is', async () => {
+    const cwd = makeProject({
+      ...Object.fromEntries(HEAVY.map(([name, text]) => [`${name}.yaml`, scriptOf(`${text}\n\n${END}`)])),
+      [OWN_CONFIG]: 'model: scripted/quotes.yaml\n',
+    })
+    for (const [name] of HEAVY) {
+      const { code } = await retinue(['run', name, '-p', '--model', `scripted/${name}.yaml`], { cwd })
+      expect([name, code]).toEqual([name, 0])
+    }
+    const page = await browser.open({ url: (await serving(cwd)).url })
+    for (const [name] of HEAVY) {
+      await page.getByRole('link', { name, exact: true }).click()
+      await page.getByRole('main').getByRole('button', { name: 'Report' }).click()
+      // The end of it is there, whatever was made of the rest, and the window answers.
+      await page.getByRole('tabpanel').getByText(END).waitFor({ timeout: 20_000 })
+      await page.getByRole('tabpanel').getByText('is shown as it was written').waitFor()
+      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Runs' }).click()
+    }
+  })
+
+  it('does not look like something else where a person says yes to it', async () => {
+    const command = `echo \u202e${'txt.seton mr'}\u202c \u2066; rm\u200b -rf notes # \u{e0041}`
+    const script = {
+      agents: { root: [{ calls: [{ run_command: { command } }] }, { text: 'Done.' }] },
+    }
+    const cwd = makeProject({ 's.yaml': JSON.stringify(script), [OWN_CONFIG]: 'model: scripted/s.yaml\n' })
+    const server = await serving(cwd)
+    const started = await call<{ run_id: string }>(server, 'POST', '/runs', { task: 'Tidy up', mode: 'normal' })
+    const page = await browser.open({ url: server.url })
+    await page.goto(`${server.address}/runs/${started.body.run_id}`)
+    const card = page.getByRole('article').filter({ has: page.getByRole('button', { name: 'Allow once' }) })
+    await card.waitFor()
+    const shown = await card.innerText()
+    expect(shown).toContain('echo �txt.seton mr� �; rm� -rf notes # �')
+    expect(HIDING.exec(await page.locator('body').innerText())).toBe(null)
+    await card.getByRole('button', { name: 'Deny' }).click()
+    await card.waitFor({ state: 'detached' })
   })
 
   it('the twin: the same runs where it is taken for markup', async () => {

@@ -8,8 +8,9 @@ const finished = (work: () => void | Promise<void>) => void ends.push(work)
 let server: Served
 let run_id: string
 let before: Kept
-/** A cookie as the browser has it after the page has exchanged the token. */
+/** A cookie as the browser has it after the page has exchanged the token, and what the page keeps for itself. */
 let cookie: string
+let key: Record<string, string>
 
 beforeAll(async () => {
   const place = await settledPlace({ finished })
@@ -21,12 +22,14 @@ beforeAll(async () => {
   })
   expect(login.status).toBe(200)
   cookie = String(login.headers['set-cookie']?.[0]).split(';')[0] as string
+  key = keyOf(login)
   before = await keptIn(place.cwd)
 })
 afterAll(async () => {
   for (const work of ends.reverse()) await work()
 })
 
+const keyOf = ({ body }: Reply) => ({ 'x-retinue-key': JSON.parse(body).key as string })
 const bearer = () => ({ authorization: `Bearer ${server.token}` })
 const json = { 'content-type': 'application/json' }
 const start = (): Asked => ({
@@ -172,8 +175,22 @@ describe('pages of others, in the browser of somebody who has the cookie', () =>
     },
   )
 
+  it('another server of this machine, which gets to see the cookie and sends what it likes: changes nothing', async () => {
+    const browser = { origin: server.address, 'sec-fetch-site': 'same-origin' }
+    const value = cookie.split('=')[1] as string
+    for (const more of [{}, { 'x-retinue-key': '' }, { 'x-retinue-key': value }, { 'x-retinue-key': 'A'.repeat(43) }]) {
+      for (const asked of [start(), registry(), { method: 'DELETE', path: '/api/pins/workspace' }]) {
+        const reply = await ask(server.address, { ...asked, headers: { ...json, cookie, ...browser, ...more } })
+        expect([asked.path, reply.status, errorOf(reply)]).toEqual([asked.path, 403, 'no_key'])
+      }
+      const leaving = { method: 'POST', path: '/api/logout', body: '{}' }
+      const reply = await ask(server.address, { ...leaving, headers: { ...json, cookie, ...browser, ...more } })
+      expect([reply.status, errorOf(reply)]).toEqual([403, 'no_key'])
+    }
+  })
+
   it('the twin: our own page may', async () => {
-    const headers = { cookie, origin: server.address, 'sec-fetch-site': 'same-origin' }
+    const headers = { cookie, ...key, origin: server.address, 'sec-fetch-site': 'same-origin' }
     expect((await ask(server.address, { path: '/api/runs', headers })).status).toBe(200)
     const reply = await ask(server.address, {
       ...{ method: 'PUT', path: '/api/registry', headers: { ...headers, ...json } },
@@ -256,7 +273,7 @@ describe('what the window gives away', () => {
     const mine = String(login.headers['set-cookie']?.[0]).split(';')[0]
     const me = () => ask(server.address, { path: '/api/me', headers: { cookie: mine } })
     expect((await me()).status).toBe(200)
-    const headers = { ...json, cookie: mine, origin: server.address }
+    const headers = { ...json, cookie: mine, ...keyOf(login), origin: server.address }
     expect((await ask(server.address, { method: 'POST', path: '/api/logout', headers, body: '{}' })).status).toBe(200)
     expect((await me()).status).toBe(401)
   })

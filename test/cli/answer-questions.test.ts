@@ -6,18 +6,18 @@ import { lines, retinue } from '../support/cli.js'
 import { makeProject, tree } from '../support/project.js'
 import { openTerminal } from '../support/terminal.js'
 
-const SCRIPT = JSON.stringify({
+const script = (content: string) => ({
   agents: {
     root: [
-      { calls: [{ write_file: { path: 'a.txt', content: 'hello\n' } }] },
+      { calls: [{ write_file: { path: 'a.txt', content } }] },
       { calls: [{ ask_user: { question: 'Which?', options: ['one', 'two'] } }] },
       { expect: 'neither', text: 'All done.' },
     ],
   },
 })
 
-async function terminal() {
-  const cwd = makeProject({ 's.yaml': SCRIPT })
+async function terminal(content = 'hello\n') {
+  const cwd = makeProject({ 's.yaml': JSON.stringify(script(content)) })
   const shown = openTerminal(['Take a note', '--model', 'scripted/s.yaml'], cwd)
   await shown.asks()
   const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
@@ -67,6 +67,17 @@ describe('retinue answer', () => {
     const late = await retinue(['answer', run_id, '--deny'], { cwd })
     expect([late.code, late.stderr]).toEqual([42, `retinue: Run ${run_id} asks nothing\n`])
     expect((await retinue(['answer', run_id], { cwd })).stdout).toBe(`Run ${run_id} asks nothing\n`)
+  })
+
+  it('says where not all is shown that a yes would be to', async () => {
+    const { cwd, run_id } = await terminal(`${'x'.repeat(50_000)}\n`.repeat(5))
+    const { stdout } = await retinue(['answer', run_id], { cwd })
+    expect(stdout.split('\n').slice(-4)).toEqual([
+      '! Its middle is left out here: a yes is to that, too.',
+      '? root/c1 write_file: create a.txt, 5 lines, 250,005 bytes (writes ask in normal mode)',
+      `  retinue answer ${run_id} --call root/c1 --allow | --deny | --always (every write_file)`,
+      '',
+    ])
   })
 
   it('says no with a reason, in the name of whoever answers', async () => {

@@ -108,6 +108,8 @@ describe('what became of a plan', () => {
       id,
       stage: 'work',
       title: `Do ${id}`,
+      depends_on: [],
+      owns: null,
       agent: 'executor',
       status: 'completed',
       reason: null,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { chmodSync, existsSync, readFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ended, lines, retinue, start } from '../support/cli.js'
@@ -99,6 +99,20 @@ describe('retinue serve', () => {
     ])
   })
 
+  it('does not serve a store that was not made here', async () => {
+    const theirs = makeProject({ 'script.yaml': SCRIPT })
+    expect((await retinue(['x', '--model', 'scripted/script.yaml'], { cwd: theirs })).code).toBe(0)
+    const cwd = makeProject({})
+    mkdirSync(join(cwd, '.retinue'))
+    cpSync(join(theirs, '.retinue/retinue.db'), join(cwd, '.retinue/retinue.db'))
+    const refusal = {
+      ...{ code: 52, signal: null, stdout: '' },
+      stderr: expect.stringMatching(/^retinue: \.retinue\/retinue\.db was not made in this folder: .* retinue adopt\./),
+    }
+    expect(await retinue(['serve', '--port', '0'], { cwd })).toEqual(refusal)
+    expect(await retinue(['agents', 'registry'], { cwd })).toEqual(refusal)
+  })
+
   it('leaves the runs that it works on, and says how to go on with them', async () => {
     const cwd = makeProject({ 'script.yaml': SLOW })
     const served = await serving(cwd)
@@ -118,13 +132,20 @@ describe('retinue serve', () => {
   it('opens the browser that it is told, and does not mind that there is none', async () => {
     const cwd = makeProject({
       'browser.sh':
-        '#!/bin/sh\nprintf %s "$1" > "$(dirname "$0")/opened.tmp"\nmv "$(dirname "$0")/opened.tmp" "$(dirname "$0")/opened"\n',
+        '#!/bin/sh\nprintf %s "$*" > "$(dirname "$0")/opened.tmp"\nmv "$(dirname "$0")/opened.tmp" "$(dirname "$0")/opened"\n',
     })
     const browser = join(cwd, 'browser.sh')
     chmodSync(browser, 0o755)
-    const { url } = await serving(cwd, { args: ['--open'], env: { BROWSER: browser } })
+    const { url, child } = await serving(cwd, { args: ['--open'], env: { BROWSER: browser } })
     await expect.poll(() => existsSync(join(cwd, 'opened'))).toBe(true)
-    expect(readFileSync(join(cwd, 'opened'), 'utf8')).toBe(url)
+    // Everybody on the machine sees what a program is started with: it is a page that only its owner can read.
+    const page = readFileSync(join(cwd, 'opened'), 'utf8')
+    expect(readFileSync(page, 'utf8')).toContain(`content="0; url=${url}"`)
+    expect([page, dirname(page)].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o700])
+    const ended = once(child, 'close')
+    child.kill('SIGINT')
+    await ended
+    expect(existsSync(dirname(page))).toBe(false)
     const without = await serving(cwd, { args: ['--open'], env: { BROWSER: join(cwd, 'nothing') } })
     expect(await call(without, 'GET', '/me')).toMatchObject({ status: 200 })
   })

@@ -70,7 +70,7 @@ const planEnds: Written = ['plan.ended', { call_id: 'c1', status: 'left', reason
 
 const PERMISSION = {
   ...{ kind: 'permission', agent_id: 'root', call_id: 'c1', asked_at: 1000, tool: 'write_file' },
-  ...{ summary: 'create a', reason: 'writes ask', detail: null, grant: null },
+  ...{ summary: 'create a', reason: 'writes ask', detail: null, cut: false, grant: null },
 }
 
 describe('the open questions of a run', () => {
@@ -79,14 +79,14 @@ describe('the open questions of a run', () => {
     const open = openQuestions(
       log(
         asks(1),
-        { of: 'a1', event: asks(1, { detail: 'all of it', grant }) },
+        { of: 'a1', event: asks(1, { detail: 'head … tail', detail_cut: true, grant }) },
         calls(2, 'ask_person', { question: 'Which?', options: ['one', 'two'] }),
         planAsks('mend'),
       ),
     )
     expect(open).toEqual([
       PERMISSION,
-      { ...PERMISSION, agent_id: 'a1', asked_at: 1010, detail: 'all of it', grant },
+      { ...PERMISSION, agent_id: 'a1', asked_at: 1010, detail: 'head … tail', cut: true, grant },
       { kind: 'question', agent_id: 'root', call_id: 'c2', asked_at: 1020, text: 'Which?', options: ['one', 'two'] },
       { kind: 'approval', agent_id: 'root', call_id: 'c1', asked_at: 1030, step: 'mend', title: 'mend' },
     ])

@@ -108,12 +108,39 @@ it('notes what happened to an agent, and what became of calls that nobody carrie
       ...{ position: 6, at, kind: 'call', call_id: 'c1', tool: 'x', summary: 'one', args: { a: 2 } },
       ended: { position: 10, status: 'ok', content: 'head', duration_ms: 7, whole_output: true },
     },
-    { position: 6, at, kind: 'call', call_id: 'c2', tool: 'x', summary: '', args: 'not json', ended: left },
     { position: 8, at, kind: 'note', text: 'resumed by me; interrupted: c1' },
     { position: 9, at, kind: 'note', text: 'x one (attempt 2)' },
     { position: 11, at, kind: 'note', text: 'no turns left' },
+    { position: 6, at, kind: 'call', call_id: 'c2', tool: 'x', summary: '', args: 'not json', ended: left },
     { position: 12, at, kind: 'note', text: 'attempt 2 after error: no luck' },
     { position: 13, at, ...said },
     { position: 14, at, kind: 'call', call_id: 'c3', tool: 'x', summary: '', args: {}, ended: left },
   ] satisfies TranscriptEntry[])
+})
+
+it('has what came before the start of a call before it, in the order in which the model made its calls', () => {
+  const run = eventsOfRun()
+  run.root()
+  const parts = ['c1', 'c2'].map((call_id) => ({
+    ...{ type: 'tool_call' as const, call_id, wire_id: '', tool: 'x', args: '{}' },
+  }))
+  run.add('root', 'model.responded', {
+    ...{ request_id: 'q1', purpose: 'turn', model: 'm', answered_by: 'p/m', fell_over: [], parts, cost_usd: 0 },
+    ...{ finish_reason: 'tool_calls', usage_source: 'provider', usage: resultOf().usage, duration_ms: 1 },
+  })
+  run.add('root', 'agent.workspace_awaited', { behind: ['a1'] })
+  run.call('root', 'c1', 'x', 'one')
+  run.finish('root', 'c1', 'x')
+  run.add('root', 'budget.exceeded', { limit: 'turns', allowed: 1, spent: 1, message: 'no turns left' })
+  run.call('root', 'c2', 'x', 'two')
+  const shown = transcriptOf(run.events).map((entry) =>
+    entry.kind === 'call' ? entry.call_id : entry.kind === 'task' ? 'task' : entry.text,
+  )
+  expect(shown).toEqual([
+    'task',
+    'waits to write until a1 closed: what they own may overlap',
+    'c1',
+    'no turns left',
+    'c2',
+  ])
 })

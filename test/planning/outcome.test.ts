@@ -4,7 +4,16 @@ import { receiptOf, resultOf } from '../support/tree-events.js'
 import { CALL, planLog, planOf, specOf } from './plan-log.js'
 
 const WAITING: Omit<StepOutcome, 'id' | 'title'> = {
-  ...{ stage: 'work', agent: null, status: 'waiting', reason: null, incomplete: false, agent_id: null },
+  ...{
+    stage: 'work',
+    agent: null,
+    depends_on: [],
+    owns: [],
+    status: 'waiting',
+    reason: null,
+    incomplete: false,
+    agent_id: null,
+  },
   ...{ attempts: 0, failures: [], summary: '', files_changed: [], files_kept: [], gates: [] },
   ...{ tool_calls: 0, tokens: 0, cost_usd: 0, duration_ms: 0 },
 }
@@ -53,7 +62,7 @@ it('says of each step what the log says, from waiting to the end', () => {
     steps: [
       step('1', {
         ...{ agent: 'executor', status: 'completed', agent_id: 'a1', attempts: 1, summary: 'Mended it.', ...ONCE },
-        ...{ files_changed: ['src/a.ts'], files_kept: ['dist/a.js'] },
+        ...{ owns: ['src/**'], files_changed: ['src/a.ts'], files_kept: ['dist/a.js'] },
         gates: [
           { what: 'npm test', passed: true, stage: 'before_merge' },
           { what: 'npm test', passed: true, stage: 'after_merge' },
@@ -64,7 +73,7 @@ it('says of each step what the log says, from waiting to the end', () => {
         ...{ failures: ['timeout: too slow'], summary: 'I am done', files_kept: ['gutter.md'] },
         ...{ tool_calls: 6, tokens: 2000, cost_usd: 0.02, duration_ms: 2400 },
       }),
-      step('3', { status: 'skipped', reason: 'step 2, which it depends on, failed' }),
+      step('3', { depends_on: ['2'], status: 'skipped', reason: 'step 2, which it depends on, failed' }),
       step('4', { status: 'running', agent_id: 'a4', attempts: 1 }),
       step('5'),
     ],

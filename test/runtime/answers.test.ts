@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   type Answer,
   AnsweredElsewhere,
@@ -10,6 +10,7 @@ import {
   type Run,
   type Settings,
 } from '../../src/index.js'
+import type { Signal } from '../../src/store/index.js'
 import { createScriptedModel, modelsOf, type ScriptedModelOptions } from '../../src/testing/index.js'
 import { type FamilyOptions, family, retinueIn } from '../seeds/family.js'
 import { dataOf } from '../support/bench.js'
@@ -37,8 +38,10 @@ function silent(): Person & { withdrawn: unknown[] } {
 /** A Retinue that works, another one on the same database that only answers, and a person who does not. */
 async function two(agents: ScriptedModelOptions['agents'], settings: Settings = {}, options: FamilyOptions = {}) {
   const { retinue, model, cwd } = await family(agents, { ...options, settings })
-  return { retinue, model, cwd, other: await retinueIn(cwd, model), person: silent() }
+  return { retinue, model, cwd, other: await retinueIn(cwd, model, host(options)), person: silent() }
 }
+
+const host = ({ host }: FamilyOptions) => (host ? { host } : {})
 
 /** Its open questions, as soon as there are so many. */
 async function asked(retinue: Retinue, { run_id }: Pick<Run, 'run_id'>, count = 1): Promise<OpenQuestion[]> {
@@ -49,15 +52,36 @@ async function asked(retinue: Retinue, { run_id }: Pick<Run, 'run_id'>, count = 
   throw new Error('it is closed, and has not asked')
 }
 
-/** The first so many of what it says are not heard by anybody. */
-function loseSignals({ store }: Retinue, count: number): unknown[] {
-  const said: unknown[] = []
+/** The next signal that it sends, when it is sent. */
+function said({ store }: Retinue): Promise<Signal> {
   const signal = store.signal.bind(store)
-  store.signal = async (given) => {
-    said.push(given)
-    return said.length <= count ? { ...given, id: 0, at: 0 } : signal(given)
+  return new Promise((resolve) => {
+    store.signal = async (given) => {
+      store.signal = signal
+      const sent = await signal(given)
+      resolve(sent)
+      return sent
+    }
+  })
+}
+
+/** It hears nothing until the function that this gives back is called. */
+function holdSignals({ store }: Retinue): () => void {
+  const signals = store.signals.bind(store)
+  store.signals = async () => []
+  return () => {
+    store.signals = signals
   }
-  return said
+}
+
+/** A clock that can be put forward. */
+function shiftedClock() {
+  const host = createHost()
+  let passed = 0
+  const pass = (ms: number) => {
+    passed += ms
+  }
+  return { host: { ...host, clock: { ...host.clock, now: () => host.clock.now() + passed } }, pass }
 }
 
 describe('a permission, answered by somebody else', () => {
@@ -68,7 +92,7 @@ describe('a permission, answered by somebody else', () => {
       {
         ...{ kind: 'permission', agent_id: 'root', call_id: 'c1', asked_at: expect.any(Number) },
         ...{ tool: 'write_file', summary: 'create a.txt, 1 line, 2 bytes', reason: 'writes ask in normal mode' },
-        ...{ detail: 'x\n', grant: GRANT },
+        ...{ detail: 'x\n', cut: false, grant: GRANT },
       },
     ])
     await other.answer(run.run_id, ALLOW, 'alice')
@@ -221,21 +245,100 @@ describe('an answer', () => {
     const came = await Promise.allSettled([
       other.answer(run.run_id, ALLOW, 'alice'),
       third.answer(run.run_id, { ...ALLOW, answer: 'deny' }, 'bob'),
-      // The same person in two windows.
-      third.answer(run.run_id, ALLOW, 'alice'),
     ])
     await run.result()
     const [answered, ...more] = dataOf(await other.events(run.run_id), 'permission.answered')
     expect(more).toEqual([])
     const who = answered?.by === 'alice' ? 'alice has answered: yes' : 'bob has answered: no'
     const lost = came.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
-    expect(lost).toHaveLength(2)
-    for (const error of lost) {
-      expect(error).toMatchObject({
+    expect(lost).toMatchObject([
+      {
         code: 'conflict',
         message: `permission question of root in run ${run.run_id} (c1) is not open any more: ${who}`,
-      })
+      },
+    ])
+  })
+
+  it('is the last word of whoever spoke first, of all that was said before anybody heard it', async () => {
+    const { retinue, other, person, cwd } = await two({ root: [write('a.txt'), DONE] })
+    const run = retinue.run({ task: 'x', person })
+    await asked(other, run)
+    const wake = holdSignals(retinue)
+    const answers: Promise<unknown>[] = []
+    for (const [answer, by] of [
+      ['allow', 'alice'],
+      ['allow', 'bob'],
+      ['deny', 'alice'],
+      // The same in another window: it is their answer, too.
+      ['deny', 'alice'],
+    ] as const) {
+      const heard = said(other)
+      answers.push(other.answer(run.run_id, { ...ALLOW, answer }, by))
+      await heard
     }
+    wake()
+    const lost = {
+      status: 'rejected',
+      reason: { code: 'conflict', message: expect.stringContaining('alice has answered: no') },
+    }
+    const taken = { status: 'fulfilled' }
+    expect(await Promise.allSettled(answers)).toMatchObject([lost, lost, taken, taken])
+    await run.result()
+    expect(tree(cwd)).toEqual({})
+  })
+
+  it('that was not taken in time does not count any more', async () => {
+    const { host, pass } = shiftedClock()
+    const { retinue, other, person, cwd } = await two({ root: [write('a.txt'), DONE] }, {}, { host })
+    const run = retinue.run({ task: 'x', person })
+    await asked(other, run)
+    const wake = holdSignals(retinue)
+    const first = said(other)
+    const late = other.answer(run.run_id, ALLOW, 'alice')
+    await first
+    pass(31_000)
+    await expect(late).rejects.toMatchObject({
+      code: 'held',
+      message: `The question is open still: whoever works on run ${run.run_id} has not taken the answer within 30 s, and it does not count any more. Answer again later, or resume the run elsewhere.`,
+    })
+    const second = said(other)
+    const no = other.answer(run.run_id, { ...ALLOW, answer: 'deny' }, 'bob')
+    await second
+    wake()
+    await no
+    await run.result()
+    expect(tree(cwd)).toEqual({})
+  })
+
+  it('to a question is none to the same question that another process asks again', async () => {
+    const { retinue, other, person, cwd, model } = await two({ root: [write('a.txt'), DONE] })
+    // It has been at work on something else since before anything was asked.
+    const busy = await retinueIn(cwd, model)
+    const elsewhere = busy.run({ task: 'y', person: silent() })
+    await asked(other, elsewhere)
+    const run = retinue.run({ task: 'x', person })
+    const [{ call_id }] = (await asked(other, run)) as [OpenQuestion]
+    const signal = other.store.signal.bind(other.store)
+    let again: Run | undefined
+    other.store.signal = async (given) => {
+      other.store.signal = signal
+      run.leave('moved')
+      await run.result().catch(() => {})
+      again = busy.resume(run.run_id, { person: silent() })
+      let times = 0
+      for await (const { type } of other.follow(run.run_id)) if (type === 'permission.asked' && ++times === 2) break
+      return signal(given)
+    }
+    await expect(other.answer(run.run_id, { ...ALLOW, call_id }, 'alice')).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('another process works on the run now and asks again: answer that'),
+    })
+    await other.answer(run.run_id, { ...ALLOW, call_id, answer: 'deny' }, 'bob')
+    await again?.result()
+    const answered = dataOf(await other.events(run.run_id), 'permission.answered')
+    expect(answered.map(({ by }) => by)).toEqual(['bob'])
+    expect(tree(cwd)).toEqual({})
+    await busy.cancel(elsewhere.run_id, 'alice', 'enough')
   })
 
   it('that comes after that of the person in front of the run hears what they said', async () => {
@@ -292,12 +395,15 @@ describe('an answer', () => {
     const run = retinue.run({ task: 'x', person })
     const [question] = await asked(other, run)
     const { asked_at } = question as OpenQuestion
+    const until = asked_at + 60_000
     const { run_id } = run
     for (const data of [
       'allow',
-      { asked_at, answer: { ...ALLOW, standing: true } },
-      { asked_at: asked_at - 60_000, answer: ALLOW },
-      { asked_at, answer: { ...ALLOW, call_id: 'c2' } },
+      { asked_at, until, answer: { ...ALLOW, standing: true } },
+      { asked_at: asked_at - 1, until, answer: ALLOW },
+      { asked_at: asked_at + 1, until, answer: ALLOW },
+      { asked_at, until: asked_at, answer: ALLOW },
+      { asked_at, until, answer: { ...ALLOW, call_id: 'c2' } },
     ])
       await other.store.signal({ run_id, kind: 'answer', data, by: 'mallory' })
     await other.answer(run_id, { ...ALLOW, answer: 'deny' }, 'alice')
@@ -325,14 +431,53 @@ describe('an answer', () => {
     expect(tree(cwd)).toEqual({ 'a.txt': 'x\n' })
   })
 
-  it('is said again where nobody listened yet', async () => {
+  it('is said once, and heard also where nobody listened yet', async () => {
     const { retinue, other, person } = await two({ root: [write('a.txt'), DONE] })
+    const append = retinue.store.append.bind(retinue.store)
+    const signals = retinue.store.signals.bind(retinue.store)
+    let answered: Promise<void> | undefined
+    retinue.store.append = async (batch) => {
+      const appended = await append(batch)
+      if (!batch.events.some(({ type }) => type === 'permission.asked')) return appended
+      // The log has the question, and whoever asks it does not know that yet.
+      const heard = said(other)
+      answered = other.answer(batch.run_id, ALLOW, 'alice')
+      const { id } = await heard
+      await new Promise<void>((resolve) => {
+        retinue.store.signals = async (query) => {
+          const given = await signals(query)
+          if (given.some((signal) => signal.id === id)) setImmediate(resolve)
+          return given
+        }
+      })
+      return appended
+    }
+    const sent = vi.spyOn(other.store, 'signal')
     const run = retinue.run({ task: 'x', person })
-    await asked(other, run)
-    const said = loseSignals(other, 1)
-    await other.answer(run.run_id, ALLOW, 'alice')
-    expect(said).toHaveLength(2)
     expect((await run.result()).files_changed).toEqual(['a.txt'])
+    await answered
+    expect(sent).toHaveBeenCalledTimes(1)
+  })
+
+  it('and the questions before it are found in pages, and what was read is not read again', async () => {
+    const reads = Array.from({ length: 300 }, () => ({ calls: [{ list_dir: { path: '.' } }] }))
+    const { retinue, other, person } = await two(
+      { root: [...reads, write('a.txt'), DONE] },
+      { budget: { turns: 400, tool_calls: 400 } },
+    )
+    const run = retinue.run({ task: 'x', person })
+    for await (const { type } of other.follow(run.run_id)) if (type === 'permission.asked') break
+    const read = vi.spyOn(other.store, 'read')
+    const [question] = (await other.questions(run.run_id)) as [OpenQuestion]
+    const { last_position } = (await other.store.run(run.run_id)) as { last_position: number }
+    expect(last_position).toBeGreaterThan(1000)
+    const queries = () => read.mock.calls.map(([{ after, limit }]) => [after, limit])
+    const starts = Array.from({ length: Math.floor(last_position / 500) + 1 }, (_, i) => i * 500)
+    expect(queries()).toEqual(starts.map((after) => [after, 500]))
+    read.mockClear()
+    await other.answer(run.run_id, { ...ALLOW, call_id: question.call_id }, 'alice')
+    expect(queries().every(([after]) => (after ?? 0) >= last_position)).toBe(true)
+    await run.result()
   })
 
   it('does not wait for ever for a process that is there and hears nothing', async () => {
@@ -350,7 +495,7 @@ describe('an answer', () => {
     }
     const other = await retinueIn(cwd, model, { host: { ...host, clock } })
     await asked(other, run)
-    loseSignals(other, Number.POSITIVE_INFINITY)
+    other.store.signal = async (given) => ({ ...given, id: 0, at: 0 })
     await expect(other.answer(run.run_id, ALLOW, 'alice')).rejects.toMatchObject({
       code: 'held',
       message: expect.stringContaining(`whoever works on run ${run.run_id} has not taken the answer within 30 s`),
@@ -375,12 +520,13 @@ describe('an answer', () => {
 
 describe('what is written down about a question', () => {
   it('has the head and the tail of what is too long, and says so', async () => {
-    const { retinue, other, person } = await two({ root: [write('a.txt', 'line\n'.repeat(5000)), DONE] })
+    const { retinue, other, person } = await two({ root: [write('a.txt', 'line\n'.repeat(50_000)), DONE] })
     const run = retinue.run({ task: 'x', person })
     const [question] = await asked(other, run)
     if (question?.kind !== 'permission') throw new Error('it asks for no permission')
-    expect(question.detail).toMatch(/^line\n(.|\n)*\n\[… [\d,]+ of 25,000 characters left out …\]\n(.|\n)*line\n$/)
-    expect(question.detail?.length).toBeLessThanOrEqual(20_000)
+    expect(question.detail).toMatch(/^line\n(.|\n)*\n\[… [\d,]+ of 250,000 characters left out …\]\n(.|\n)*line\n$/)
+    expect(question.detail?.length).toBeLessThanOrEqual(200_000)
+    expect(question.cut).toBe(true)
     await other.cancel(run.run_id, 'alice', 'enough')
   })
 
@@ -394,10 +540,12 @@ describe('what is written down about a question', () => {
     onTestFinished(() => retinue.close())
     const run = retinue.run({ task: 'x', person: silent() })
     expect(await asked(retinue, run)).toMatchObject([{ detail: expect.stringContaining('[secret KEY]') }])
+    const sent = said(retinue)
     await retinue.answer(run.run_id, { ...ALLOW, answer: 'deny', note: `not ${SECRET}` }, 'alice')
     await run.result()
     const log = JSON.stringify(await retinue.events(run.run_id))
-    const signals = JSON.stringify(await retinue.store.signals({ run_id: run.run_id, after: 0 }))
+    const signals = JSON.stringify(await sent)
+    expect(signals).toContain('not [secret KEY]')
     expect(log).toContain('not [secret KEY]')
     expect(`${log}${signals}`).not.toContain(SECRET)
   })

@@ -77,5 +77,5 @@ it('E7: what sub-agents do and use can be measured', async () => {
   const text = await metrics.text()
   expect(text).toContain('retinue_runs{status="closed"} 1\n')
   expect(text).toMatch(/^retinue_agents_at_work 0$/m)
-  expect(text).toMatch(/^retinue_tokens_total\{.*\} \d+$/m)
+  expect(text).toMatch(/^retinue_tokens\{.*\} \d+$/m)
 })

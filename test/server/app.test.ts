@@ -14,7 +14,7 @@ const nothing = z.strictObject({})
 
 /** An app of one's own routes, asked without a socket by somebody of each role: their token is the role's name. */
 function app(routes: Route[], now = () => 0) {
-  const names = ownNames({ host: '127.0.0.1', port: 4774 }, [])
+  const names = ownNames({ hosts: ['127.0.0.1'], port: 4774 }, [])
   const limits = new Limits(now)
   const holders = (['viewer', 'operator', 'admin'] as const).map((role) => ({
     token_sha256: digestOf(role),
@@ -115,6 +115,20 @@ describe('a route', () => {
     ])
   })
 
+  it.each([
+    ['SQLITE_FULL', 507, 'The disk of the store is full: nothing can be written before there is room again.'],
+    ['SQLITE_READONLY_DBMOVED', 503, 'The store cannot be written: its file or folder is read-only, or was moved.'],
+    ['SQLITE_BUSY', 503, 'Another process keeps the store locked. End it, or try again later.'],
+  ])('says what is wrong with the store (%s)', async (code, status, message) => {
+    const inner = Object.assign(new Error('as SQLite says it'), { code })
+    for (const error of [inner, new Error('around it', { cause: inner })]) {
+      const { ask, reports } = app([failing(error)])
+      const got = await ask('GET', '/api/fails', 'viewer')
+      expect([got.status, JSON.parse(got.text)]).toEqual([status, { error: { code: 'store', message } }])
+      expect(reports).toEqual([message])
+    }
+  })
+
   it('fails with what a RetinueError says, and the status of its code', async () => {
     const status: Record<string, number> = {
       input: 400,
@@ -124,6 +138,7 @@ describe('a route', () => {
       not_found: 404,
       conflict: 409,
       held: 409,
+      store: 503,
     }
     for (const code of ERROR_CODES) {
       const { ask, reports } = app([failing(new RetinueError(code, `What ${code} means.`))])
@@ -156,7 +171,7 @@ describe('a route', () => {
   })
 })
 
-it('an address may ask so much and no more, whoever else asks', async () => {
+it('somebody may ask so much from an address and no more, whoever else asks', async () => {
   let now = 0
   const { ask } = app([], () => now)
   const status = async (more?: { address?: string; origin?: string }) =>
@@ -168,10 +183,21 @@ it('an address may ask so much and no more, whoever else asks', async () => {
     { error: { code: 'too_many', message: 'Too many requests. Try again in 1 second.' } },
   ])
   expect(await status({ address: '192.0.2.8' })).toBe(404)
+  // Behind a proxy all have one address.
+  expect((await ask('GET', '/api/nothing', 'operator')).status).toBe(404)
   now = 5
   // What other sites ask counts for nothing, one way or the other.
   expect(await status({ origin: 'https://evil.example' })).toBe(403)
   expect([await status(), await status()]).toEqual([404, 429])
+})
+
+it('whom nobody knows uses up what their address may ask, and nothing of those who are known there', async () => {
+  const { ask } = app([])
+  const stranger = 'nobody' as PrincipalRole
+  const asked = []
+  for (let i = 0; i < 1001; i++) asked.push((await ask('GET', '/', stranger)).status)
+  expect([asked.at(0), asked.at(-1)]).toEqual([404, 429])
+  expect((await ask('GET', '/api/nothing', 'viewer')).status).toBe(404)
 })
 
 it('a shape is that of its type, no key more and none less', () => {

@@ -89,6 +89,20 @@ describe('pages of other sites', () => {
     },
   )
 
+  it('learns first that nobody knows who asks, where that is so', async () => {
+    const { ask, address, token } = await lab()
+    const body = JSON.stringify({ task: 'x' })
+    const post = (headers: Record<string, string>) =>
+      ask({ method: 'POST', path: '/api/runs', headers: { ...JSON_TYPE, ...headers }, body })
+    expect(await post({})).toMatchObject({ status: 401, json: { error: { code: 'not_known' } } })
+    const entered = await ask({
+      ...{ method: 'POST', path: '/api/login', headers: { ...JSON_TYPE, origin: address } },
+      body: JSON.stringify({ token }),
+    })
+    const cookie = String(entered.headers['set-cookie']).split(';')[0] as string
+    expect(await post({ cookie })).toMatchObject({ status: 403, json: { error: { code: 'no_origin' } } })
+  })
+
   it('may not post a form, and nobody posts without saying who asks', async () => {
     const { ask, token, address } = await lab()
     const post = (headers: Record<string, string>, body = JSON.stringify({ token })) =>
@@ -170,6 +184,7 @@ describe('who asks', () => {
       ask({ method: 'POST', path, headers: { ...JSON_TYPE, origin: address, ...headers }, body: JSON.stringify(body) })
     const entered = await post('/api/login', { token })
     expect(entered).toMatchObject({ status: 200, json: { principal: { role: 'admin' } } })
+    const { key } = entered.json as { key: string }
     const [set = ''] = entered.headers['set-cookie'] ?? []
     expect(set.replace(/=[\w-]{43};/, '=…;')).toBe(`retinue_${port}=…; Path=/; HttpOnly; SameSite=Strict`)
     const cookie = set.split(';')[0] as string
@@ -178,7 +193,15 @@ describe('who asks', () => {
     expect(await ask({ path: '/api/me', headers: { cookie: `${cookie}x` } })).toMatchObject({ status: 401 })
     // A token that is wrong is not made good by a cookie that is right.
     expect(await ask({ path: '/api/me', headers: { cookie, ...bearer('x') } })).toMatchObject({ status: 401 })
-    expect(await post('/api/logout', {}, { cookie })).toMatchObject({ status: 200, json: {} })
+    const no_key = { status: 403, json: { error: { code: 'no_key' } } }
+    for (const wrong of [{}, { 'x-retinue-key': `${key}x` }, { 'x-retinue-key': cookie.split('=')[1] as string }]) {
+      expect(await post('/api/runs', {}, { cookie, ...wrong })).toMatchObject(no_key)
+      expect(await post('/api/logout', {}, { cookie, ...wrong })).toMatchObject(no_key)
+    }
+    const other = (await post('/api/login', { token })).json as { key: string }
+    expect(await post('/api/runs', {}, { cookie, 'x-retinue-key': other.key })).toMatchObject(no_key)
+    expect(await post('/api/runs', {}, { cookie, 'x-retinue-key': key })).toMatchObject({ status: 400 })
+    expect(await post('/api/logout', {}, { cookie, 'x-retinue-key': key })).toMatchObject({ status: 200, json: {} })
     expect(await ask({ path: '/api/me', headers: { cookie } })).toMatchObject({ status: 401 })
   })
 
@@ -269,7 +292,7 @@ describe('what is sent', () => {
 describe('how much is asked', () => {
   it('may be a page of fifty requests at once', async () => {
     const { address } = await lab()
-    const page = await Promise.all(Array.from({ length: 50 }, () => fetch(`${address}/nothing`)))
+    const page = await Promise.all(Array.from({ length: 50 }, () => fetch(`${address}/nothing.txt`)))
     expect(new Set(page.map(({ status }) => status))).toEqual(new Set([404]))
   })
 

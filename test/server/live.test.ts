@@ -41,7 +41,7 @@ it('sends a run, its events as they are watched, how it ended, and that this is 
   expect(sent.at(-2)).toEqual({
     event: 'run',
     id: null,
-    data: { run: await retinue.find(run.run_id), result: await run.result(), owned_here: false },
+    data: { run: await retinue.find(run.run_id), result: await run.result(), owned_here: false, by: null },
   })
   const batches = sent.filter((message) => 'event' in message && message.event === 'events')
   expect(batches.flatMap((message) => ('data' in message ? message.data : []))).toEqual(
@@ -244,4 +244,52 @@ it('answers others while a thousand connections do nothing, without growing', as
   })
   expect(performance.now() - began).toBeLessThan(2000)
   expect(process.memoryUsage().rss - before).toBeLessThan(200 * 1024 * 1024)
+})
+
+it('tells each watcher how the run stands now, not how it stood for those before', async () => {
+  const retinue = await scripted(
+    'agents: { root: [{ calls: [{ list_dir: {} }] }, { delay_ms: 600000, text: Never. }] }',
+  )
+  const live = createLive(retinue, new OwnRuns(retinue), { look_ms: 600_000 })
+  onTestFinished(() => live.close())
+  const run = retinue.run({ task: 'Look around' })
+  run.result().catch(() => {})
+  for await (const _ of run) break
+  const watch = async () => {
+    const from = { after: 0, again: false }
+    return messages(await live.run(run.run_id, from, { who: 'me', signal: new AbortController().signal }))
+  }
+  const first = await watch()
+  await first.next()
+  for await (const event of run) if (event.type === 'tool.finished') break
+  const { value } = await (await watch()).next()
+  expect((value as { data: { run: { tool_calls: number } } }).data.run.tool_calls).toBe(1)
+})
+
+it('leaves a follower that was lost to those who have it, and begins another for who comes next', async () => {
+  const retinue = await scripted(TWO_TURNS)
+  const run = retinue.run({ task: 'Look around' })
+  for await (const _ of run) break
+  const live = createLive(retinue, new OwnRuns(retinue))
+  onTestFinished(() => live.close())
+  const watch = () =>
+    live.run(run.run_id, { after: 0, again: false }, { who: 'me', signal: new AbortController().signal })
+  const follow = vi.spyOn(retinue.store, 'follow').mockImplementationOnce(() => {
+    throw new Error('the disk is gone')
+  })
+  await watch()
+  expect(follow).toHaveBeenCalledTimes(1)
+  const sent = await all(messages(await watch()))
+  expect(sent.at(-1)).toEqual({ event: 'end', id: null, data: {} })
+  expect(follow).toHaveBeenCalledTimes(2)
+  follow.mockRestore()
+  await run.result()
+})
+
+it('gives a place back that somebody took and never read from', async () => {
+  const retinue = await scripted('agents: {}')
+  const live = createLive(retinue, new OwnRuns(retinue), { stuck_ms: 50 })
+  await live.runs({ who: 'me', signal: new AbortController().signal })
+  expect(live.connections).toBe(1)
+  await vi.waitFor(() => expect(live.connections).toBe(0))
 })

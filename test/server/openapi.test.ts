@@ -10,13 +10,14 @@ type Operation = {
   summary: string
   parameters?: { name: string; in: string; required: boolean; schema: object }[]
   requestBody?: { content: Record<string, { schema: object }> }
-  responses: Record<string, { description: string; content: Record<string, { schema: object }> }>
+  responses: Record<string, Answer | { $ref: string }>
 }
+type Answer = { description: string; content?: Record<string, { schema: object }> }
 type Document = {
   openapi: string
   info: { title: string; version: string }
   paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, object>; securitySchemes: object }
+  components: { schemas: Record<string, object>; responses: Record<string, Answer>; securitySchemes: object }
   security: object[]
 }
 
@@ -35,7 +36,12 @@ async function read() {
     checks.set(text, known)
     return known
   }
-  return { document, check, ask, token }
+  const answerOf = (path: string, method: string, status: string): Answer | undefined => {
+    const answer = document.paths[path]?.[method]?.responses[status]
+    if (answer === undefined || !('$ref' in answer)) return answer
+    return document.components.responses[answer.$ref.replace('#/components/responses/', '')]
+  }
+  return { document, check, answerOf, ask, token }
 }
 
 describe('the OpenAPI document', () => {
@@ -63,22 +69,25 @@ describe('the OpenAPI document', () => {
   })
 
   it('has schemas that are sound, whose references lead somewhere', async () => {
-    const { document, check } = await read()
-    for (const operations of Object.values(document.paths)) {
-      for (const { parameters = [], requestBody, responses } of Object.values(operations)) {
+    const { document, check, answerOf } = await read()
+    for (const [path, operations] of Object.entries(document.paths)) {
+      for (const [method, { parameters = [], requestBody, responses }] of Object.entries(operations)) {
         for (const { schema } of parameters) check(schema)
         for (const { schema } of Object.values(requestBody?.content ?? {})) check(schema)
-        for (const { content } of Object.values(responses))
-          for (const { schema } of Object.values(content)) check(schema)
+        for (const status of Object.keys(responses)) {
+          const answer = answerOf(path, method, status)
+          expect([path, status, answer?.description]).toEqual([path, status, expect.any(String)])
+          for (const { schema } of Object.values(answer?.content ?? {})) check(schema)
+        }
       }
     }
     for (const schema of Object.values(document.components.schemas)) check(schema)
   })
 
   it('says what is answered in truth, refusals too', async () => {
-    const { document, check, ask, token } = await read()
+    const { check, answerOf, ask, token } = await read()
     const schemaOf = (path: string, status: string) =>
-      document.paths[path]?.get?.responses[status]?.content['application/json']?.schema as object
+      answerOf(path, 'get', status)?.content?.['application/json']?.schema as object
     for (const path of [
       '/api/me',
       '/api/runs',
@@ -94,5 +103,38 @@ describe('the OpenAPI document', () => {
     const error = check(schemaOf('/api/me', '401'))
     expect(error((await ask({ path: '/api/me' })).json)).toBe(true)
     expect(error({ error: { code: 'x' } })).toBe(false)
+  })
+
+  it('says of each route which refusals it has', async () => {
+    const { document } = await read()
+    const of = (path: string, method: string) =>
+      Object.keys(document.paths[path]?.[method]?.responses ?? {}).map(Number)
+    expect(of('/api/me', 'get')).toEqual([200, 400, 401, 403, 421, 429, 500, 503])
+    expect(of('/api/runs', 'get')).toContain(404)
+    expect(of('/api/runs', 'post')).toEqual([201, 400, 401, 403, 404, 409, 413, 415, 421, 429, 500, 503, 507])
+    expect(of('/api/runs/{run}/resume', 'post')).not.toContain(413)
+    expect(of('/api/login', 'post')).toEqual([200, 400, 401, 403, 413, 415, 421, 429, 500])
+  })
+
+  it('says which messages streams have, and where one can go on', async () => {
+    const { document, answerOf, check } = await read()
+    const messages = (path: string) => {
+      const schema = answerOf(path, 'get', '200')?.content?.['text/event-stream']?.schema as {
+        oneOf: { properties: { event: { const: string }; id?: object; data: object } }[]
+      }
+      check(schema)
+      return schema.oneOf.map(({ properties: { event, id, data } }) => [event.const, id !== undefined, data])
+    }
+    const listOf = (name: string) => ({ type: 'array', items: { $ref: `#/components/schemas/${name}` } })
+    expect(messages('/api/runs/live')).toEqual([['runs', false, listOf('ListedRun')]])
+    expect(messages('/api/runs/{run}/live')).toEqual([
+      ['run', false, expect.objectContaining({ type: 'object' })],
+      ['events', true, listOf('WatchedEvent')],
+      ['end', false, expect.objectContaining({ type: 'object', properties: {} })],
+    ])
+    const hears = Object.entries(document.paths).flatMap(([path, { get }]) =>
+      get?.parameters?.some(({ name }) => name === 'Last-Event-ID') ? [path] : [],
+    )
+    expect(hears).toEqual(['/api/runs/{run}/live'])
   })
 })

@@ -59,7 +59,7 @@ it('shows a run, its agents and its events as the library has them', async () =>
   const result = await retinue.result(run_id)
   const events = await retinue.events(run_id)
   const get = async (path: string) => window.get(`/runs/${run_id}${path}`)
-  expect(await get('')).toEqual({ status: 200, body: json({ run, result, owned_here: false }) })
+  expect(await get('')).toEqual({ status: 200, body: json({ run, result, owned_here: false, by: null }) })
   expect(await get('/report')).toEqual({ status: 200, body: { report: 'All done.' } })
   const rows = (await retinue.agents(run_id)).map(({ context_json: _, ...row }) => row)
   expect(rows.map(({ agent_id }) => agent_id)).toEqual(['root', 'a1', 'a2'])
@@ -180,7 +180,7 @@ it('shows what a program handed out, and a plan', async () => {
   const window = await served(retinue)
   const run = retinue.fanOut([{ task: 'One' }, { task: 'Two' }])
   const results = await run.results()
-  expect(await window.get(`/runs/${run.run_id}/results`)).toEqual({ status: 200, body: json({ results }) })
+  expect(await window.get(`/runs/${run.run_id}/results`)).toEqual({ status: 200, body: json({ results, more: false }) })
   const plan = { version: 1, goal: 'All of it', steps: [{ id: 'one', title: 'One', description: 'Do it' }] }
   const carried = retinue.executePlan(plan)
   const outcome = await carried.outcome()
@@ -220,7 +220,7 @@ it('measures itself', async () => {
   expect(lines).toContain('retinue_http_streams 0')
   const names = lines.flatMap((line) => /^# TYPE (\S+)/.exec(line)?.[1] ?? [])
   expect(names).toEqual([
-    ...['retinue_runs', 'retinue_agents_at_work', 'retinue_tokens_total', 'retinue_cost_usd_total'],
+    ...['retinue_runs', 'retinue_agents_at_work', 'retinue_tokens', 'retinue_cost_usd'],
     ...['retinue_http_streams', 'process_cpu_seconds_total', 'process_resident_memory_bytes'],
   ])
 })

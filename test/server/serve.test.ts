@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import { connect } from 'node:net'
+import { hostname, networkInterfaces, userInfo } from 'node:os'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { RetinueError } from '../../src/index.js'
 import { bearer, lab } from './serving-lab.js'
@@ -52,6 +53,50 @@ describe('serving', () => {
     expect([local, (await ask({ path: '/api/me' })).status]).toEqual([false, 401])
   })
 
+  it('on every address is reached by each of the machine, and by its name', async () => {
+    const { ask, port, address, addresses, url } = await lab(
+      { host: '0.0.0.0', users: { vera: { token_sha256: DIGEST } } },
+      { principals: { vera: 'viewer' } },
+    )
+    const others = Object.values(networkInterfaces())
+      .flatMap((all) => all ?? [])
+      .filter(({ internal, family }) => !internal && family === 'IPv4')
+      .map((one) => one.address)
+    const names = [...(others.length === 0 ? ['127.0.0.1'] : others), hostname()]
+    expect(addresses).toEqual(names.map((name) => `http://${name}:${port}`))
+    expect([address, url]).toEqual([addresses[0], `${addresses[0]}/`])
+    const status = async (host: string, origin: string) =>
+      (await ask({ path: '/api/me', headers: { host, origin } })).status
+    for (const name of [...names, 'localhost']) {
+      const host = `${name}:${port}`.toLowerCase()
+      expect([name, await status(host, `http://${host}`)]).toEqual([name, 401])
+    }
+    expect(await status(`example.org:${port}`, address)).toBe(421)
+    expect(await status(`localhost:${port}`, `http://example.org:${port}`)).toBe(403)
+  })
+
+  it('tells every fault of its users at once: roles, tokens that two have, and the name of the person here', async () => {
+    const here = userInfo().username
+    const users = {
+      ada: { token_sha256: DIGEST },
+      bea: { token_sha256: 'b2'.repeat(32) },
+      cleo: { token_sha256: DIGEST },
+      [here]: { token_sha256: 'c3'.repeat(32) },
+    }
+    const { code, message } = await refused(lab({ users }, { principals: { cleo: 'viewer', [here]: 'admin' } }))
+    const noRole = (name: string) =>
+      `The user ${name} of the server cannot be let in. ${name} may do nothing here: give them a role (viewer, operator or ` +
+      'admin) under principals in your own configuration.'
+    expect([code, ...message.split('\n')]).toEqual([
+      'config',
+      noRole('ada'),
+      noRole('bea'),
+      'ada and cleo have the same token_sha256, so that nobody could tell who of them it is.',
+      `The user ${here} has the name of the person at this machine, who has all rights without a token: choose another name ` +
+        'under server.users and principals, for yourself too.',
+    ])
+  })
+
   it('refuses users of whom nobody said what they may do, or who have no digest', async () => {
     const users = { vera: { token_sha256: DIGEST } }
     expect(await refused(lab({ users }))).toEqual({
@@ -64,7 +109,7 @@ describe('serving', () => {
       await refused(lab({ users: { vera: { token_sha256: 'hunter2' } } }, { principals: { vera: 'viewer' } })),
     ).toEqual({
       code: 'config',
-      message: 'token_sha256 of the user vera is no SHA-256 digest: 64 of 0-9 and a-f',
+      message: 'token_sha256 of the user vera is no SHA-256 digest: 64 of 0-9 and a-f.',
     })
   })
 

@@ -76,6 +76,8 @@ describe('the files of the web app', () => {
       expect(headers['content-security-policy']).toContain("'nonce-the-nonce'")
     }
     expect((await get('/assets/other.js', { accept: '*/*' })).status).toBe(404)
+    // As curl asks.
+    expect((await get('/', { accept: '*/*' })).headers['content-type']).toBe('text/html; charset=utf-8')
   })
 
   it('are none but those of its folder, whatever a path says', async () => {

@@ -6,6 +6,7 @@ import { OWN_GITIGNORE } from '../../src/index.js'
 import { begin, called, taken } from '../../src/store/conformance/fixtures.js'
 import { openSqliteStore } from '../../src/store/index.js'
 import { EVENTS_OF_AGENT } from '../../src/store/sqlite/events.js'
+import { SIGNALS_OF_RUN } from '../../src/store/sqlite/signals.js'
 import { clock, openFile, testFolder, testStore } from './sqlite.js'
 
 describe('openSqliteStore', () => {
@@ -25,7 +26,7 @@ describe('openSqliteStore', () => {
     expect(await readFile(join(path, '.gitignore'), 'utf8')).toBe('*.db\n')
   })
 
-  it('reads one stream without looking at the others, of which a run may have thousands', async () => {
+  it('reads one stream, and the signals of one run, without looking at the others', async () => {
     const file = join(await testFolder(), 'retinue.db')
     await testStore(file)
     const raw = new Database(file)
@@ -34,6 +35,8 @@ describe('openSqliteStore', () => {
     })
     const plan = raw.prepare(`EXPLAIN QUERY PLAN ${EVENTS_OF_AGENT}`).all(['run', 'a1', 0, -1])
     expect(plan).toMatchObject([{ detail: expect.stringContaining('(run_id=? AND agent_id=?)') }])
+    const signals = raw.prepare(`EXPLAIN QUERY PLAN ${SIGNALS_OF_RUN}`).all(['run', 0])
+    expect(signals).toMatchObject([{ detail: expect.stringContaining('(run_id=? AND id>?)') }])
   })
 
   it('refuses a database of a newer version and does not touch it', async () => {
@@ -45,7 +48,7 @@ describe('openSqliteStore', () => {
     const before = await readFile(file)
     const opened = await openSqliteStore({ file, clock })
     expect(opened).toMatchObject({ ok: false, code: 'newer_version' })
-    expect(opened.ok ? '' : opened.message).toMatch(/schema is version 99, and this one knows 2\. Update Retinue/)
+    expect(opened.ok ? '' : opened.message).toMatch(/schema is version 99, and this one knows 3\. Update Retinue/)
     expect(await readFile(file)).toEqual(before)
   })
 
@@ -82,7 +85,7 @@ describe('openSqliteStore', () => {
     await begin(store, 'run')
     const raw = new Database(file)
     expect(raw.pragma('journal_mode')).toEqual([{ journal_mode: 'wal' }])
-    expect(raw.pragma('user_version')).toEqual([{ user_version: 2 }])
+    expect(raw.pragma('user_version')).toEqual([{ user_version: 3 }])
     raw.close()
   })
 })

@@ -66,6 +66,8 @@ it('a store that came with the folder decides nothing; retinue adopt takes it ov
   await expect(retinue.run({ task: 'x' }).result()).rejects.toMatchObject(refused)
   await expect(retinue.spawn({ task: 'x' })).rejects.toMatchObject(refused)
   await expect(retinue.control().agents()).rejects.toMatchObject(refused)
+  await expect(retinue.control().registry()).rejects.toMatchObject(refused)
+  await expect(retinue.control().execute('/agents')).rejects.toMatchObject(refused)
   await expect(retinue.choices()).rejects.toMatchObject(refused)
   expect(model.requests).toEqual([])
   expect(await retinue.runs()).toEqual([])

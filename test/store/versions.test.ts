@@ -42,6 +42,11 @@ describe('a file of schema version 1', () => {
     expect(await store.verify('run')).toBeNull()
   })
 
+  it('knows how many agents its runs have', async () => {
+    const store = await testStore(await fileOfVersion(1))
+    expect(await store.run('run')).toMatchObject({ agents: 2 })
+  })
+
   it('gets a control log', async () => {
     const store = await testStore(await fileOfVersion(1))
     expect(await store.readControl()).toEqual([])

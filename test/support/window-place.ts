@@ -48,18 +48,26 @@ async function done(ended: ReturnType<typeof retinue>) {
 export type Kept = { records: ControlRecord[]; runs: RunRow[]; signals: number }
 
 /** All that requests could change and must not: records, runs with how far they are, signals. */
-export async function keptIn(cwd: string): Promise<Kept> {
-  const store = await storeOf(cwd)
-  try {
+export function keptIn(cwd: string): Promise<Kept> {
+  return withStore(cwd, async (store) => {
     const records = await Promise.all(['policy', 'profile', 'session'].map((type) => store.records(type)))
     return { records: records.flat(), runs: await store.runs(), signals: (await store.signals({ after: 0 })).length }
-  } finally {
-    await store.close()
-  }
+  })
 }
 
-async function storeOf(cwd: string): Promise<Store> {
+/** Puts records there that are nobody's business in the window. */
+export function putRecords(cwd: string, records: { type: string; id: string; value: unknown }[]): Promise<void> {
+  return withStore(cwd, async (store) => {
+    for (const record of records) await store.putRecord({ ...record, by: 'test', expected_version: 0 })
+  })
+}
+
+async function withStore<T>(cwd: string, work: (store: Store) => Promise<T>): Promise<T> {
   const opened = await openSqliteStore({ file: join(cwd, '.retinue/retinue.db'), clock: { now: () => Date.now() } })
   if (!opened.ok) throw new Error(opened.message)
-  return opened.store
+  try {
+    return await work(opened.store)
+  } finally {
+    await opened.store.close()
+  }
 }

@@ -48,6 +48,26 @@ export function runStatus(page: Page, word: string): Locator {
     .first()
 }
 
+/** Goes through a list that has only those lines that can be seen, and gives what each line begins with, by its place. */
+const GO_THROUGH = `(async (box) => {
+  const seen = new Map()
+  const drawn = () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+  box.scrollTo(0, 0)
+  for (let looks = 0; looks < 500; looks++) {
+    await drawn()
+    const lines = [...box.querySelectorAll('li')]
+    for (const line of lines) seen.set(Number(line.ariaPosInSet), Number(line.querySelector('span').textContent))
+    if (lines.length > 0 && seen.size >= Number(lines[0].ariaSetSize)) break
+    box.scrollBy(0, box.clientHeight / 2)
+  }
+  return [...seen].sort(([a], [b]) => a - b).map(([, position]) => position)
+})(document.querySelector('section[aria-label=Events]'))`
+
+/** The positions of all events in the list, in their order. */
+export function positionsIn(page: Page): Promise<number[]> {
+  return page.evaluate(GO_THROUGH) as Promise<number[]>
+}
+
 export type RunLine = {
   run_id: string
   task: string

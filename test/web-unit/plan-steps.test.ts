@@ -22,7 +22,17 @@ function planned(id: string, depends_on: string[] = [], owns?: string[]): PlanSt
 function step(id: string, more: Partial<StepOutcome> = {}): StepOutcome {
   return {
     ...{ id, stage: 'work', title: `Do ${id}`, agent: 'executor', status: 'waiting', reason: null, incomplete: false },
-    ...{ agent_id: null, attempts: 0, failures: [], summary: '', files_changed: [], files_kept: [], gates: [] },
+    ...{
+      depends_on: [],
+      owns: null,
+      agent_id: null,
+      attempts: 0,
+      failures: [],
+      summary: '',
+      files_changed: [],
+      files_kept: [],
+      gates: [],
+    },
     ...{ tool_calls: 0, tokens: 0, cost_usd: null, duration_ms: 0 },
     ...more,
   }
@@ -65,7 +75,7 @@ describe('the steps of a plan', () => {
     expect(shown).toEqual([
       { ...made, word: 'completed', planned: null, proposed: false },
       { ...step('a'), word: 'waiting', planned: planned('a'), proposed: true },
-      { ...step('b'), word: 'waiting', planned: planned('b', ['a']), proposed: true },
+      { ...step('b', { depends_on: ['a'] }), word: 'waiting', planned: planned('b', ['a']), proposed: true },
     ])
     expect(lines(shown)).toEqual(['a > b', 'plan-1 .. a'])
   })
@@ -73,15 +83,16 @@ describe('the steps of a plan', () => {
   it('follow what was done before for another purpose', () => {
     const steps = [
       ...[step('research-1', { stage: 'research' }), step('research-2', { stage: 'research' })],
-      ...[step('plan-1', { stage: 'plan' }), step('a'), step('b'), step('c')],
-      ...[step('review-1', { stage: 'review' }), step('repair-1.1', { stage: 'repair' })],
+      ...[step('plan-1', { stage: 'plan' }), step('a'), step('b', { depends_on: ['a', 'gone'] }), step('c')],
+      ...[step('dropped', { status: 'skipped', depends_on: ['c'] })],
+      ...[step('review-1', { stage: 'review' }), step('repair-1.1', { stage: 'repair', depends_on: ['review-1'] })],
       step('review-2', { stage: 'review' }),
     ]
     const plan = [planned('a'), planned('b', ['a', 'gone']), planned('c')]
     expect(lines(shownSteps(outcome(steps, plan), 'running'))).toEqual([
-      'a > b',
+      ...['a > b', 'c > dropped', 'review-1 > repair-1.1'],
       ...['research-1 .. plan-1', 'research-2 .. plan-1', 'plan-1 .. a', 'plan-1 .. c'],
-      ...['b .. review-1', 'c .. review-1', 'review-1 .. repair-1.1', 'repair-1.1 .. review-2'],
+      ...['b .. review-1', 'dropped .. review-1', 'repair-1.1 .. review-2'],
     ])
   })
 })

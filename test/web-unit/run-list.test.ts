@@ -5,13 +5,12 @@ import {
   filterFrom,
   filterTo,
   kindOf,
-  lastedFor,
   matching,
   newestFirst,
-  STANDINGS,
   standingOfRun,
   withRuns,
 } from '../../web/src/pages/runs/run-list'
+import { lastedFor } from '../../web/src/parts/lasted'
 import type { RunSummary } from '../../web/src/parts/library'
 
 const ANY = { standing: null, kind: null, text: '' }
@@ -21,7 +20,7 @@ function run(run_id: string, more: Partial<RunSummary> = {}): RunSummary {
     ...{ run_id, session_id: 's1', task: 'Add a theme', said: null, workspace_root: '/project', text: null },
     ...{ status: 'closed', outcome: 'completed', created_at: 1_000, updated_at: 5_000, last_position: 10 },
     ...{ turns: 1, tool_calls: 2, input_tokens: 3, output_tokens: 4, cached_tokens: 0 },
-    ...{ cost_usd: 0.1, unpriced_calls: 0, agents: 1, fan_out: false, plan: false },
+    ...{ cost_usd: 0.1, unpriced_calls: 0, agents: 1, asks: 0, fan_out: false, plan: false },
     ...more,
   }
 }
@@ -40,7 +39,8 @@ function ids(runs: readonly RunSummary[]): string[] {
 
 describe('the list of runs', () => {
   it('tells a run by how it stands and by its kind', () => {
-    expect(RUNS.map(standingOfRun)).toEqual([...STANDINGS.slice(0, 2), 'incomplete', 'failed', 'completed'])
+    expect(RUNS.map(standingOfRun)).toEqual(['running', 'interrupted', 'incomplete', 'failed', 'completed'])
+    expect(standingOfRun(run('r6', { status: 'running', outcome: null, asks: 1 }))).toBe('asking')
     expect(RUNS.map(kindOf)).toEqual(['task', 'plan', 'fan-out', 'task', 'task'])
   })
 
@@ -56,9 +56,9 @@ describe('the list of runs', () => {
   })
 
   it('counts how runs stand among those that the rest of the filter lets through', () => {
-    const all = { all: 5, running: 1, interrupted: 1, completed: 1, incomplete: 1, failed: 1 }
+    const all = { all: 5, asking: 0, running: 1, interrupted: 1, completed: 1, incomplete: 1, failed: 1 }
     expect(countStandings(RUNS, { ...ANY, standing: 'failed' })).toEqual(all)
-    const themes = { all: 4, running: 0, interrupted: 1, completed: 1, incomplete: 1, failed: 1 }
+    const themes = { all: 4, asking: 0, running: 0, interrupted: 1, completed: 1, incomplete: 1, failed: 1 }
     expect(countStandings(RUNS, { ...ANY, text: 'theme' })).toEqual(themes)
   })
 

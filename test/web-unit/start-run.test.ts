@@ -8,10 +8,11 @@ describe('what a new run is asked for with', () => {
 
   it('has all that was said', () => {
     const agent = { kind: 'named', name: '@writer' } as const
-    const form = { ...NEW_RUN, task: 'x', agent, mode: 'plan', model: ' a/b ', turns: '7', cost_usd: ' 0.5 ' } as const
-    expect(orderOf(form)).toEqual({
+    const form = { ...NEW_RUN, task: 'x', agent, mode: 'plan', model: ' a/b ', turns: '7' } as const
+    const budget = { turns: 7, total_tokens: 90_000, cost_usd: 0.5, wall_ms: 90_000 }
+    expect(orderOf({ ...form, total_tokens: '90000', cost_usd: ' 0.5 ', minutes: '1.5' })).toEqual({
       ok: true,
-      order: { task: 'x', profile: '@writer', mode: 'plan', model: 'a/b', budget: { turns: 7, cost_usd: 0.5 } },
+      order: { task: 'x', profile: '@writer', mode: 'plan', model: 'a/b', budget },
     })
   })
 
@@ -32,13 +33,14 @@ describe('what a new run is asked for with', () => {
 
   it('names every field that cannot be sent', () => {
     const whole = 'Give a whole number above 0, or nothing for what the settings say'
-    expect(orderOf({ ...NEW_RUN, task: ' ', turns: '1.5', tool_calls: '-1', cost_usd: 'much' })).toEqual({
+    expect(orderOf({ ...NEW_RUN, task: ' ', turns: '1.5', tool_calls: '-1', cost_usd: 'much', minutes: '0' })).toEqual({
       ok: false,
       faults: [
         { path: 'task', message: 'Say what is to be done' },
         { path: 'budget.turns', message: whole },
         { path: 'budget.tool_calls', message: whole },
         { path: 'budget.cost_usd', message: 'Give a number above 0, or nothing for what the settings say' },
+        { path: 'budget.wall_ms', message: 'Give a number above 0, or nothing for what the settings say' },
       ],
     })
   })

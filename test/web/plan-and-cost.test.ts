@@ -22,10 +22,23 @@ describeInBrowser('in the window', (browser) => {
     await dialog.getByLabel('Mode', { exact: true }).selectOption('auto')
     await dialog.getByRole('button', { name: 'Make the plan' }).click()
     await page.waitForURL(/\/runs\/[^/]+$/)
+    // The same question in the same words on both pages.
+    const asked = page.getByRole('article').filter({ hasText: 'asks whether to carry out' })
+    const words = async () => (await asked.getByRole('button').allInnerTexts()).join(', ')
+    await asked.waitFor()
+    expect(await words()).toBe('Carry it out, Leave it for later')
     await page.getByRole('link', { name: 'Plan', exact: true }).click()
     const third = page.getByRole('button', { name: /^Write the third note.*waiting/ })
     await third.waitFor()
-    await page.getByRole('button', { name: 'Carry it out' }).first().click()
+    expect(await words()).toBe('Carry it out, Leave it for later')
+    // Whether what is seen is what is, and what can be done about the run, is there too.
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^live$/ })
+      .waitFor()
+    await page.getByRole('button', { name: 'Pause' }).waitFor()
+    await page.getByRole('button', { name: 'Cancel' }).waitFor()
+    await asked.getByRole('button', { name: 'Carry it out' }).click()
     await page.getByRole('button', { name: /^Write the third note.*completed/ }).waitFor()
     // The steps are done before the plan is: what it comes to is checked as a whole.
     const head = page.getByRole('main').locator('header').first()

@@ -1,34 +1,13 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { describeInBrowser } from '../support/browser.js'
 import { ended, lines, start } from '../support/cli.js'
 import { oneServer } from '../support/serving.js'
 import { release, windowProject } from '../support/window-project.js'
-import { agentRow, question, runStatus, runsOf, startRun, told } from '../support/window-steps.js'
+import { agentRow, positionsIn, question, runStatus, runsOf, startRun, told } from '../support/window-steps.js'
 
 const server = oneServer((finished) => windowProject({ finished }))
-
-/** The positions of all events in the list, in their order: it has only those that can be seen, so it is gone through. */
-async function positionsIn(page: Page): Promise<number[]> {
-  const box = page.getByRole('region', { name: 'Events' })
-  const seen = new Map<number, number>()
-  await box.evaluate('(element) => element.scrollTo(0, 0)')
-  for (;;) {
-    const items = await box.getByRole('listitem').all()
-    const now = await Promise.all(
-      items.map(
-        async (item) =>
-          [Number(await item.getAttribute('aria-posinset')), Number((await item.innerText()).split(/\s/)[0])] as const,
-      ),
-    )
-    for (const [place, position] of now) seen.set(place, position)
-    const total = Number(await items[0]?.getAttribute('aria-setsize'))
-    if (seen.size >= total) return [...seen].sort(([a], [b]) => a - b).map(([, position]) => position)
-    await box.evaluate('(element) => element.scrollBy(0, element.clientHeight / 2)')
-  }
-}
 
 describeInBrowser('a run in the window', (browser) => {
   it('is started there, grows before one’s eyes, and loses and doubles nothing when the page is loaded again', async () => {
@@ -130,8 +109,7 @@ describeInBrowser('a run in the window', (browser) => {
     await page.keyboard.press('/')
     await page.keyboard.type('slates')
     await page.getByRole('link', { name: 'See to the roof' }).waitFor({ state: 'detached' })
-    await page.keyboard.press('Escape')
-    await page.keyboard.press('j')
+    await page.keyboard.press('Tab')
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Count the slates')
     await page.keyboard.press('Enter')
     await agentRow(page, 'a1').waitFor()

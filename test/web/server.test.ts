@@ -4,7 +4,7 @@ import { retinue } from '../support/cli.js'
 import { serving } from '../support/serving.js'
 import { tokenOf, usersConfig } from '../support/window-place.js'
 import { model, release, windowProject } from '../support/window-project.js'
-import { agentRow, question, runStatus, runsOf, startRun } from '../support/window-steps.js'
+import { agentRow, question, runStatus, runsOf, startRun, told } from '../support/window-steps.js'
 
 describeInBrowser('the window when its server', (browser) => {
   it('is killed says so, and goes on with the run when there is another', async () => {
@@ -25,10 +25,20 @@ describeInBrowser('the window when its server', (browser) => {
     const again = await browser.open({ url: second.url })
     await again.getByRole('link', { name: 'Go on whatever happens' }).click()
     await runStatus(again, 'interrupted').waitFor()
+    await agentRow(again, 'root').getByText('interrupted').last().waitFor()
+    expect(await again.getByText(/^(live|at work .*)$/).count()).toBe(0)
     release(cwd, 'go')
     await again.getByRole('button', { name: 'Resume' }).click()
     await runStatus(again, 'completed').waitFor()
     expect(await runsOf(cwd)).toMatchObject([{ run_id, status: 'closed', outcome: 'completed' }])
+    // It took all the time since it was created, that in which nobody worked on it too, as the terminal says.
+    const [time] = await again
+      .locator('header dl > div', { has: again.getByText('time', { exact: true }) })
+      .locator('dd')
+      .allInnerTexts()
+    expect(await told(cwd, 'show', run_id)).toContain(`, ${time}\n`)
+    // It wrote in the folder itself.
+    expect(await again.getByText('Diff', { exact: true }).count()).toBe(0)
   })
 
   it('is opened without its key says what to do', async () => {

@@ -9,11 +9,15 @@ import './theme.css'
 
 applyTheme()
 const root = createRoot(document.getElementById('root') as HTMLElement)
-// A token that is not taken shows as a refusal of whatever is asked for next.
-await exchangeToken(window.location, window.history).catch(() => {})
+const queries = createQueries()
+await exchangeToken(window.location, window.history)
+// The address of a new start, opened where the old one was: a browser loads nothing then, as only the fragment differs.
+window.addEventListener('hashchange', async () => {
+  if (await exchangeToken(window.location, window.history)) await queries.invalidateQueries()
+})
 root.render(
   <StrictMode>
-    <QueryClientProvider client={createQueries()}>
+    <QueryClientProvider client={queries}>
       <App />
     </QueryClientProvider>
   </StrictMode>,

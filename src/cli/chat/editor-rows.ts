@@ -1,4 +1,3 @@
-import { printable } from '../style.js'
 import { widthOf } from '../tree/width.js'
 import { graphemesOf } from './editor-graphemes.js'
 
@@ -86,7 +85,11 @@ function columnsOf(grapheme: string): number {
   return columns
 }
 
-/** A part of the text as a terminal can show it. */
+/** What could move the cursor. Not what only hides: a part of a picture or of a word looks like it, and this is cut. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: removing them is the point
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g
+
+/** A part of the text that a person writes as a terminal can show it. */
 export function shown(text: string): string {
-  return printable(text).replaceAll('\t', TAB)
+  return text.replace(CONTROLS, '�').replaceAll('\t', TAB)
 }

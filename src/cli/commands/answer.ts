@@ -82,9 +82,9 @@ function said(question: OpenQuestion): string[] {
   const name = nameOf(question)
   switch (question.kind) {
     case 'permission': {
-      const { detail, tool, summary, reason } = question
+      const { detail, cut, tool, summary, reason } = question
       const what = `? ${name} ${line(tool)}: ${line(summary)} (${line(reason)})`
-      return [...(detail === null ? [] : [indented(detail)]), what]
+      return [...(detail === null ? [] : [indented(detail)]), ...(cut ? [CUT] : []), what]
     }
     case 'question': {
       const options = question.options.map((option) => `  - ${line(option)}`)
@@ -98,6 +98,8 @@ function said(question: OpenQuestion): string[] {
       return question satisfies never
   }
 }
+
+const CUT = '! Its middle is left out here: a yes is to that, too.'
 
 function ways(run_id: string, question: OpenQuestion): string {
   const command = `retinue answer ${run_id} --call ${nameOf(question)}`

@@ -24,8 +24,9 @@ export async function serve(flags: ServeFlags): Promise<number> {
     const { url, address, token } = serving
     if (flags.json) process.stdout.write(`${JSON.stringify({ url, address, token, port: serving.port })}\n`)
     else process.stdout.write(`${greeting(serving, port === null && serving.port !== USUAL_PORT).join('\n')}\n`)
-    if (flags.open) openBrowser(url, process.env)
+    const forget = flags.open ? openBrowser(url, process.env) : () => {}
     await ended
+    forget()
     const left = await serving.close('the server was ended')
     for (const run_id of left) process.stderr.write(`Run ${run_id} was left. Go on with: retinue resume ${run_id}\n`)
     return EXIT.ok
@@ -33,13 +34,14 @@ export async function serve(flags: ServeFlags): Promise<number> {
 }
 
 function greeting(
-  serving: { url: string; address: string; token: string | null; local: boolean },
+  serving: { url: string; address: string; addresses: string[]; token: string | null; local: boolean },
   moved: boolean,
 ): string[] {
-  const { url, address, token, local } = serving
+  const { url, address, addresses, token, local } = serving
   return [
     ...(moved ? [`Port ${USUAL_PORT} is taken, so this is another one.`] : []),
     `Retinue is at ${url}`,
+    ...addresses.slice(1).map((other) => `          and at ${other}/`),
     token === null
       ? `Users come in with their own tokens: ${address}/#token=<token>`
       : 'Whoever has this address may do everything that you may. The key behind the # is new each time.',

@@ -1,7 +1,7 @@
-/** So many addresses are remembered; the one that asked longest ago is forgotten first. */
-const MOST_ADDRESSES = 10_000
+/** So many who ask are remembered; the one that asked longest ago is forgotten first. */
+const MOST_ASKERS = 10_000
 
-/** Tokens for each address: so many at once, and so many a second after that. */
+/** Tokens for each who asks, an address or somebody known: so many at once, and so many a second after that. */
 export class Buckets {
   readonly #left = new Map<string, { tokens: number; at: number }>()
 
@@ -12,19 +12,19 @@ export class Buckets {
   ) {}
 
   /** Takes one. Else the seconds until there is one. */
-  take(address: string): { ok: true } | { ok: false; retry_after_s: number } {
-    const { tokens, at } = this.#now(address)
+  take(asker: string): { ok: true } | { ok: false; retry_after_s: number } {
+    const { tokens, at } = this.#now(asker)
     if (tokens < 1) return { ok: false, retry_after_s: Math.ceil((1 - tokens) / this.per_second) }
-    this.#left.delete(address)
-    this.#left.set(address, { tokens: tokens - 1, at })
+    this.#left.delete(asker)
+    this.#left.set(asker, { tokens: tokens - 1, at })
     const [oldest] = this.#left.keys()
-    if (this.#left.size > MOST_ADDRESSES && oldest !== undefined) this.#left.delete(oldest)
+    if (this.#left.size > MOST_ASKERS && oldest !== undefined) this.#left.delete(oldest)
     return { ok: true }
   }
 
-  #now(address: string): { tokens: number; at: number } {
+  #now(asker: string): { tokens: number; at: number } {
     const at = this.now()
-    const before = this.#left.get(address)
+    const before = this.#left.get(asker)
     if (!before) return { tokens: this.size, at }
     const more = (Math.max(0, at - before.at) / 1000) * this.per_second
     return { tokens: Math.min(this.size, before.tokens + more), at }

@@ -1,5 +1,6 @@
 import { getConnInfo } from '@hono/node-server/conninfo'
 import type { Context, MiddlewareHandler } from 'hono'
+import type { Principal } from '../../index.js'
 import { Refusal } from '../refusal.js'
 import { Buckets } from './buckets.js'
 
@@ -19,15 +20,20 @@ export class Limits {
     this.#failures = new Buckets(FAILED_LOGINS.size, FAILED_LOGINS.per_second, now)
   }
 
-  guard(): MiddlewareHandler {
+  /** Whoever is known is counted by name, so that nobody else at their address (or behind their proxy) uses that up. */
+  guard(known: (c: Context) => Principal | null): MiddlewareHandler {
     return async (c, next) => {
-      const taken = this.#requests.take(addressOf(c))
+      const principal = known(c)
+      const taken = this.#requests.take(principal ? `${addressOf(c)} ${principal.id}` : addressOf(c))
       if (!taken.ok) throw tooMany('Too many requests.', taken.retry_after_s)
       await next()
     }
   }
 
-  /** Somebody showed a token that is none. Whoever has one is not made to wait for them: they may share an address. */
+  /**
+   * Somebody showed a token that is none. By address, for nobody is known here: behind a proxy all share one, and who
+   * mistypes there may have to wait for who tries. Whoever has a token is never made to wait for that.
+   */
   failedLogin(c: Context): void {
     const taken = this.#failures.take(addressOf(c))
     if (!taken.ok) throw tooMany('Too many tokens that are none.', taken.retry_after_s)

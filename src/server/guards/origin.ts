@@ -1,13 +1,14 @@
 import type { Context, MiddlewareHandler } from 'hono'
+import type { Principal } from '../../index.js'
 import type { Names } from '../names.js'
 import { Refusal } from '../refusal.js'
-import { bearerToken } from './login.js'
+import { bearerToken, isReading } from './login.js'
 
 /**
  * No other site's page may ask anything, with or without our cookie. Browsers say who asks; programs that have a token
  * say nothing, and need not.
  */
-export function originGuard({ origins }: Names): MiddlewareHandler {
+export function originGuard({ origins }: Names, who: (c: Context) => Principal): MiddlewareHandler {
   return async (c, next) => {
     const origin = c.req.header('origin')
     if (origin !== undefined && !origins.has(origin)) throw crossSite()
@@ -15,6 +16,8 @@ export function originGuard({ origins }: Names): MiddlewareHandler {
     if (!isReading(c)) {
       const said = origin !== undefined || c.req.header('sec-fetch-site') === 'same-origin'
       if (!said && bearerToken(c) === null) {
+        // Whoever is not known at all is told that first.
+        if (c.req.path !== '/api/login') who(c)
         throw new Refusal(
           403,
           'no_origin',
@@ -29,10 +32,6 @@ export function originGuard({ origins }: Names): MiddlewareHandler {
 
 function crossSite(): Refusal {
   return new Refusal(403, 'cross_site', 'Pages of other sites may not ask anything here.')
-}
-
-function isReading(c: Context): boolean {
-  return c.req.method === 'GET' || c.req.method === 'HEAD'
 }
 
 /** A link on another page may lead to a page of ours; nothing else may be asked from there. */

@@ -33,7 +33,8 @@ export function createLive(retinue: Retinue, own: OwnRuns, times: Partial<LiveTi
   return new LocalLive({ retinue, own }, { ...STREAM_TIMES, ...HUB_TIMES, ...times })
 }
 
-type Hub = { close(): void }
+/** `lost`: it sends nothing any more, and whoever comes now gets another. */
+type Hub = { close(): void; readonly lost?: boolean }
 
 /** A hub and how many watch by it: it is there as long as anybody does. */
 type Shared<H extends Hub> = { hub: H; watchers: number }
@@ -111,20 +112,21 @@ class LocalLive implements Live {
 type Sharing<H extends Hub> = { join: () => H; leave: () => void }
 
 function shared<K, H extends Hub>(hubs: Map<K, Shared<H>>, key: K, make: () => H): Sharing<H> {
+  let joined: Shared<H> | null = null
   return {
     join: () => {
-      const known = hubs.get(key) ?? { hub: make(), watchers: 0 }
-      known.watchers += 1
-      hubs.set(key, known)
-      return known.hub
+      const known = hubs.get(key)
+      joined = known && !known.hub.lost ? known : { hub: make(), watchers: 0 }
+      joined.watchers += 1
+      hubs.set(key, joined)
+      return joined.hub
     },
     leave: () => {
-      const known = hubs.get(key)
-      if (!known) return
-      known.watchers -= 1
-      if (known.watchers > 0) return
-      hubs.delete(key)
-      known.hub.close()
+      if (!joined) return
+      joined.watchers -= 1
+      if (joined.watchers > 0) return
+      if (hubs.get(key) === joined) hubs.delete(key)
+      joined.hub.close()
     },
   }
 }

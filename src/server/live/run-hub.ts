@@ -1,6 +1,7 @@
 import type { Retinue, RunStatus, RunSummary } from '../../index.js'
 import type { OwnRuns } from '../own-runs.js'
 import { runDetail } from '../run-detail.js'
+import type { RunDetail } from '../wire.js'
 import { type Batch, MOST_EVENTS, Sheets } from './sheets.js'
 import { message } from './stream.js'
 import { Waiting } from './waiting.js'
@@ -10,7 +11,7 @@ export type HubTimes = { look_ms: number; gather_ms: number }
 
 export const HUB_TIMES: HubTimes = { look_ms: 1000, gather_ms: 25 }
 
-/** A run as it stands, as a message; `version` tells one from the next. */
+/** What of a run is told when it changes; `version` tells one from the next. */
 type Standing = { version: number; text: string; status: RunStatus; owned_here: boolean }
 
 /**
@@ -42,6 +43,10 @@ export class RunHub {
     if (this.#end === 'none') void this.#follow()
   }
 
+  get lost(): boolean {
+    return this.#end === 'lost'
+  }
+
   close(): void {
     this.#stop.abort()
     clearInterval(this.#looks)
@@ -51,8 +56,10 @@ export class RunHub {
   /** The messages of one watcher, who has seen everything up to a position. */
   async *watch(after: number, signal: AbortSignal): AsyncGenerator<string, void> {
     let position = after
-    let seen = 0
     if (this.#standing === null) await this.#look()
+    let seen = (this.#standing as Standing | null)?.version
+    // Anew for each: since it was told to others, more was done and spent.
+    yield message('run', JSON.stringify(await this.#detail()))
     while (!signal.aborted) {
       const { version, text } = this.#standing as Standing
       if (version !== seen) {
@@ -128,12 +135,15 @@ export class RunHub {
   }
 
   async #stand(): Promise<void> {
-    const detail = await runDetail(this.parts.retinue, this.parts.own, this.run.run_id)
+    const detail = await this.#detail()
     const { status } = detail.run
     const { version, ...known } = this.#standing ?? { version: 0 }
     if ('status' in known && known.status === status && known.owned_here === detail.owned_here) return
     const text = message('run', JSON.stringify(detail))
     this.#standing = { version: version + 1, text, status, owned_here: detail.owned_here }
     this.#waiting.wake()
+  }
+  #detail(): Promise<RunDetail> {
+    return runDetail(this.parts.retinue, this.parts.own, this.run.run_id)
   }
 }

@@ -1,4 +1,5 @@
 import type { Retinue } from '../../index.js'
+import { listedRun } from '../listed-run.js'
 import { message } from './stream.js'
 import { Waiting } from './waiting.js'
 
@@ -51,7 +52,7 @@ export class RunsHub {
     const entries = new Map<string, Entry>()
     for (const run of await this.retinue.runs({ limit: MOST_RUNS })) {
       const known = this.#entries.get(run.run_id)
-      const json = JSON.stringify(run)
+      const json = JSON.stringify(await listedRun(this.retinue, run))
       entries.set(run.run_id, known?.json === json ? known : { version, json })
     }
     const has_new = [...entries.values()].some((entry) => entry.version === version)

@@ -1,4 +1,4 @@
-import { type StoredEvent, watched } from '../../domain/index.js'
+import { type StoredEvent, watched } from '../../index.js'
 
 /** A message has no more events than this, and no more characters once it has one. */
 export const MOST_EVENTS = 200

@@ -48,15 +48,21 @@ export function eventStream(
     return Promise.race([pending, beat])
   }
   let close = () => {}
+  let drop = (_why: string) => {}
+  const watch = () => {
+    timer = setTimeout(() => drop(`A watcher took nothing for ${stuck_ms / 1000} s and was dropped.`), stuck_ms)
+  }
   const body = new ReadableStream<Uint8Array>(
     {
       start: (controller) => {
         close = () => end(() => controller.close())
+        // The words go to the log of the server; the connection is cut, and whoever still is there takes it up again.
+        drop = (why) => end(() => controller.error(why))
+        // Somebody may never begin to read.
+        watch()
       },
       pull: async (controller) => {
         clearTimeout(timer)
-        // The words go to the log of the server; the connection is cut, and whoever still is there takes it up again.
-        const drop = (why: string) => end(() => controller.error(why))
         try {
           const taken = await next()
           clearTimeout(timer)
@@ -67,7 +73,7 @@ export function eventStream(
             if (taken.done) return close()
             controller.enqueue(encoder.encode(taken.value))
           }
-          timer = setTimeout(drop, stuck_ms, `A watcher took nothing for ${stuck_ms / 1000} s and was dropped.`)
+          watch()
         } catch (error) {
           drop(`A watcher was dropped: ${error instanceof Error ? error.message : String(error)}`)
         }

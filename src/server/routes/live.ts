@@ -1,5 +1,7 @@
+import { z } from 'zod'
 import { RetinueError } from '../../index.js'
 import { type Asked, type Route, route } from '../route.js'
+import { listedRunSchema, runDetailSchema, watchedEventSchema } from '../schemas.js'
 import { inRun, nothing, streamFrom } from './shapes.js'
 
 const stream = { method: 'GET', least: 'viewer', body: null, answers: 'stream' } as const
@@ -11,6 +13,7 @@ export const LIVE_ROUTES: Route[] = [
     summary: 'Server-sent events: the newest runs, then those that are new or have changed.',
     params: nothing,
     query: nothing,
+    messages: { data: { runs: z.array(listedRunSchema) }, goes_on_after: null },
     handle: async (asked, { live }) => live.runs(watcherOf(asked)),
   }),
   route({
@@ -19,6 +22,10 @@ export const LIVE_ROUTES: Route[] = [
     summary: 'Server-sent events of a run as it goes on, after a position or after the Last-Event-ID.',
     params: inRun,
     query: streamFrom,
+    messages: {
+      data: { run: runDetailSchema, events: z.array(watchedEventSchema), end: nothing },
+      goes_on_after: 'events',
+    },
     handle: async (asked, { live }) => {
       const { params, query, last_event_id } = asked
       const from =

@@ -82,15 +82,15 @@ function metricsText({ by_status, at_work }: Counted, streams: number): string {
       ['', at_work],
     ]),
     ...metric(
-      'retinue_tokens_total',
+      'retinue_tokens',
       'gauge',
       'Tokens that models were sent and have written, by what the run is now.',
       tokens,
     ),
     ...metric(
-      'retinue_cost_usd_total',
+      'retinue_cost_usd',
       'gauge',
-      'Cost of the calls whose price is known.',
+      'Cost of the calls whose price is known, by what the run is now.',
       by(({ cost_usd }) => cost_usd),
     ),
     ...metric('retinue_http_streams', 'gauge', 'Streams of events that are open.', [['', streams]]),

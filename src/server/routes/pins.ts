@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pinScopeSchema } from '../../domain/index.js'
+import { pinScopeSchema } from '../../index.js'
 import { type Route, route } from '../route.js'
 import { pinDoneSchema, putPinSchema } from '../schemas.js'
 import { placeOf } from './registry.js'

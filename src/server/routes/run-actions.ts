@@ -1,14 +1,18 @@
 import { z } from 'zod'
-import { type GoalOptions, isAtLeast, type Retinue, RetinueError, type Run } from '../../index.js'
+import { type GoalOptions, type Retinue, RetinueError, type Run, type RunSummary } from '../../index.js'
 import { FAR_PERSON } from '../own-runs.js'
 import { type Route, route, type ServerContext } from '../route.js'
 import { findRun, runDetail } from '../run-detail.js'
 import { givenAnswerSchema, questionsSchema, runDetailSchema, startedSchema, startRunSchema } from '../schemas.js'
 import type { RunDetail, StartRun } from '../wire.js'
+import { withScript } from './script-files.js'
 import { agentId, inRun, nameOf, nothing, reason } from './shapes.js'
 
 /** So long an answer waits for what was asked for; the status in it says whether it has come to that. */
 const WAIT_MS = 5000
+
+/** Why, where nobody said: who it was is told beside it. */
+const IN_WINDOW = 'in the window'
 
 const act = { method: 'POST', least: 'operator' } as const
 
@@ -23,11 +27,9 @@ export const RUN_ACTION_ROUTES: Route[] = [
     answers: startedSchema,
     status: 201,
     handle: async ({ body, principal }, { retinue, own }) => {
-      // Nothing would be asked and no command fenced in, on a machine that may be somebody else's.
-      if (body.mode === 'dangerous' && !isAtLeast(principal.role, 'admin'))
-        throw new RetinueError('denied', `${principal.id} is an ${principal.role}: only admins run in dangerous mode`)
       const name = nameOf(retinue, principal)
-      return { run_id: await own.begin((retinue) => begin(retinue, body, name)) }
+      const start = () => own.begin((retinue) => begin(retinue, body, name))
+      return { run_id: await withScript(retinue.cwd, body.model, start) }
     },
   }),
   route({
@@ -38,9 +40,11 @@ export const RUN_ACTION_ROUTES: Route[] = [
     query: nothing,
     body: null,
     answers: startedSchema,
-    handle: async ({ params }, { retinue, own }) => {
-      const { run_id, last_position } = await findRun(retinue, params.run)
-      return { run_id: await own.begin((retinue) => retinue.resume(run_id, { person: FAR_PERSON }), last_position) }
+    handle: async ({ params, principal }, { retinue, own }) => {
+      const { run_id, last_position } = await findOpen(retinue, params.run)
+      const name = nameOf(retinue, principal)
+      const watching = { person: FAR_PERSON, ...(name === undefined ? {} : { principal: name }) }
+      return { run_id: await own.begin((retinue) => retinue.resume(run_id, watching), last_position) }
     },
   }),
   route({
@@ -51,13 +55,13 @@ export const RUN_ACTION_ROUTES: Route[] = [
     query: nothing,
     body: z.strictObject({ reason, agent_id: agentId.optional() }),
     answers: runDetailSchema,
-    handle: async ({ params, body, principal }, context) => {
+    handle: async ({ params, body, principal, signal }, context) => {
       const { run_id } = await findRun(context.retinue, params.run)
-      const why = body.reason ?? `cancelled by ${principal.id} in the window`
-      return answered(context, run_id, () =>
+      const why = body.reason ?? IN_WINDOW
+      return answered(context, run_id, signal, (waiting) =>
         body.agent_id === undefined
-          ? context.retinue.cancel(run_id, principal.id, why)
-          : context.retinue.cancelAgent(run_id, body.agent_id, principal.id, why),
+          ? context.retinue.cancel(run_id, principal.id, why, waiting)
+          : context.retinue.cancelAgent(run_id, body.agent_id, principal.id, why, waiting),
       )
     },
   }),
@@ -69,10 +73,10 @@ export const RUN_ACTION_ROUTES: Route[] = [
     query: nothing,
     body: z.strictObject({ reason }),
     answers: runDetailSchema,
-    handle: async ({ params, body, principal }, context) => {
-      const { run_id } = await findRun(context.retinue, params.run)
-      const why = body.reason ?? `paused by ${principal.id} in the window`
-      return answered(context, run_id, () => context.retinue.pause(run_id, principal.id, why))
+    handle: async ({ params, body, principal, signal }, context) => {
+      const { run_id } = await findOpen(context.retinue, params.run)
+      const why = body.reason ?? IN_WINDOW
+      return answered(context, run_id, signal, (waiting) => context.retinue.pause(run_id, principal.id, why, waiting))
     },
   }),
   route({
@@ -91,6 +95,13 @@ export const RUN_ACTION_ROUTES: Route[] = [
   }),
 ]
 
+/** One that can be gone on with. */
+async function findOpen(retinue: Retinue, id: string): Promise<RunSummary> {
+  const run = await findRun(retinue, id)
+  if (run.status !== 'closed') return run
+  throw new RetinueError('conflict', `Run ${id} is closed (${run.outcome}): nothing of it is left to do`)
+}
+
 function begin(retinue: Retinue, { task, plan = false, profile, ...order }: StartRun, name: string | undefined): Run {
   const options = {
     ...Object.fromEntries(Object.entries(order).filter(([, value]) => value !== undefined)),
@@ -102,20 +113,23 @@ function begin(retinue: Retinue, { task, plan = false, profile, ...order }: Star
   return retinue.planForGoal(task, { ...options, execute: true, approve: 'ask' })
 }
 
-/** The run when the work is done, or as it stands after a while; the work goes on then, and the log tells the rest. */
+/** The run when it has come to what was asked for, or as it stands after a while; the log tells the rest. */
 async function answered(
   { retinue, own }: ServerContext,
   run_id: string,
-  work: () => Promise<unknown>,
+  gone: AbortSignal,
+  work: (waiting: { signal: AbortSignal }) => Promise<unknown>,
 ): Promise<RunDetail> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise((resolve) => {
-    timer = setTimeout(resolve, WAIT_MS)
-  })
+  const over = new AbortController()
+  const end = () => over.abort()
+  const timer = setTimeout(end, WAIT_MS)
+  gone.addEventListener('abort', end, { once: true })
+  const late = new Promise((resolve) => over.signal.addEventListener('abort', resolve, { once: true }))
   try {
-    await Promise.race([work(), late])
+    await Promise.race([work({ signal: over.signal }), late])
   } finally {
     clearTimeout(timer)
+    gone.removeEventListener('abort', end)
   }
   return runDetail(retinue, own, run_id)
 }

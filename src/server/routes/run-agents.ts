@@ -2,6 +2,7 @@ import { type Dossier, openDossier, type Retinue, RetinueError } from '../../ind
 import { type Route, route } from '../route.js'
 import { findRun } from '../run-detail.js'
 import { agentDetailSchema, agentEventsSchema, agentListSchema, diffSchema } from '../schemas.js'
+import { diffOf } from './cuts.js'
 import { page } from './pages.js'
 import { perRetinue } from './per-retinue.js'
 import { atAgent, eventPage, inRun, nothing } from './shapes.js'
@@ -47,19 +48,19 @@ export const RUN_AGENT_ROUTES: Route[] = [
     answers: agentEventsSchema,
     handle: async ({ params, query }, { retinue }) => {
       const { run_id } = await findRun(retinue, params.run)
-      return page(retinue.store, { run_id, agent_id: params.agent, ...query })
+      return page(retinue.store, { run_id, agent_id: params.agent, ...query }, (event) => event)
     },
   }),
   route({
     ...read,
     path: '/runs/:run/agents/:agent/diff',
-    summary: 'What a sub-agent has kept in a tree of its own, as git diff writes it.',
+    summary: 'What a sub-agent has kept in a tree of its own, as git diff writes it. cut: there is more.',
     params: atAgent,
     query: nothing,
     answers: diffSchema,
     handle: async ({ params }, { retinue }) => {
       const { run_id } = await findRun(retinue, params.run)
-      return { diff: await retinue.diff(run_id, { agent_id: params.agent }) }
+      return diffOf(await retinue.diff(run_id, { agent_id: params.agent }))
     },
   }),
 ]

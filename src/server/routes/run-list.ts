@@ -1,5 +1,6 @@
-import type { Retinue, RunStatus, RunSummary } from '../../index.js'
-import type { RunList } from '../wire.js'
+import type { Retinue, RunStatus } from '../../index.js'
+import { listedRun } from '../listed-run.js'
+import type { ListedRun, RunList } from '../wire.js'
 import { breath } from './breath.js'
 
 export type ListQuery = {
@@ -23,7 +24,7 @@ export async function listRuns(
     ...(session_id === undefined ? {} : { session_id }),
     ...(status === undefined ? {} : { status: status === 'closed' ? ('closed' as const) : ('running' as const) }),
   }
-  const runs: RunSummary[] = []
+  const runs: ListedRun[] = []
   for (let last = before; ; await breath()) {
     const rows = await retinue.store.runs({ ...wanted, ...(last === undefined ? {} : { before: last }), limit: PAGE })
     for (const { run_id, task } of rows) {
@@ -31,7 +32,7 @@ export async function listRuns(
       const run = await retinue.find(run_id)
       if (status !== undefined && run.status !== status) continue
       if (runs.length === limit) return { runs, more: true }
-      runs.push(run)
+      runs.push(await listedRun(retinue, run))
     }
     last = rows.at(-1)?.run_id
     if (rows.length < PAGE) return { runs, more: false }

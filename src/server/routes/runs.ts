@@ -14,6 +14,7 @@ import {
   spawnResultsSchema,
   storedEventSchema,
 } from '../schemas.js'
+import { cut, diffOf, first } from './cuts.js'
 import { page } from './pages.js'
 import { listRuns } from './run-list.js'
 import { atEvent, eventPage, inRun, nothing, runId, whole } from './shapes.js'
@@ -59,8 +60,7 @@ export const RUN_ROUTES: Route[] = [
     answers: eventPageSchema,
     handle: async ({ params, query }, { retinue }) => {
       const { run_id } = await findRun(retinue, params.run)
-      const { events, more } = await page(retinue.store, { run_id, ...query })
-      return { events: events.map(watched), more }
+      return page(retinue.store, { run_id, ...query }, watched)
     },
   }),
   route({
@@ -80,7 +80,8 @@ export const RUN_ROUTES: Route[] = [
   route({
     ...read,
     path: '/runs/:run/events/:position/output',
-    summary: 'The whole output of a tool, of a check or of the setup of a worktree.',
+    summary:
+      'The whole output of a tool, of a check or of the setup of a worktree. A very long one ends with how much is cut.',
     params: atEvent,
     query: nothing,
     answers: 'text',
@@ -91,19 +92,21 @@ export const RUN_ROUTES: Route[] = [
       if (output === null || output === undefined)
         throw new RetinueError('not_found', `Event ${params.position} of run ${run_id} has no output`)
       const text = typeof output === 'string' ? output : await textOf(retinue, output.digest)
-      return new Response(text, { headers: { 'content-type': 'text/plain; charset=utf-8' } })
+      const shown = cut(text)
+      const rest = shown.cut ? `\n[cut: these are the first ${shown.text.length} of ${text.length} characters]\n` : ''
+      return new Response(shown.text + rest, { headers: { 'content-type': 'text/plain; charset=utf-8' } })
     },
   }),
   route({
     ...read,
     path: '/runs/:run/diff',
-    summary: 'What a run changed in the tree of its own, as git diff writes it.',
+    summary: 'What a run changed in the tree of its own, as git diff writes it. cut: there is more.',
     params: inRun,
     query: nothing,
     answers: diffSchema,
     handle: async ({ params }, { retinue }) => {
       const { run_id } = await findRun(retinue, params.run)
-      return { diff: await retinue.diff(run_id) }
+      return diffOf(await retinue.diff(run_id))
     },
   }),
   route({
@@ -135,13 +138,14 @@ export const RUN_ROUTES: Route[] = [
   route({
     ...read,
     path: '/runs/:run/results',
-    summary: 'What became of the tasks that a program handed out.',
+    summary: 'What became of the tasks that a program handed out, in their order. more: of those after them too.',
     params: inRun,
     query: nothing,
     answers: spawnResultsSchema,
     handle: async ({ params }, { retinue }) => {
       const { run_id } = await findRun(retinue, params.run)
-      return { results: await retinue.spawnResults(run_id) }
+      const { list: results, more } = first(await retinue.spawnResults(run_id))
+      return { results, more }
     },
   }),
   route({

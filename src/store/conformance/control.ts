@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Lease, Store } from '../store.js'
-import { begin } from './fixtures.js'
+import { agentFinished, begin, closed, taken } from './fixtures.js'
 import type { Open } from './open.js'
 
 export function controlSuite(open: Open): void {
@@ -60,6 +60,23 @@ function signalSuite(open: Open): void {
       expect(await store.signals({ run_id: 'r1', after: 0 })).toEqual([one, three])
       expect(await store.signals({ run_id: 'r1', after: one.id })).toEqual([three])
       expect(await store.signals({ after: three.id })).toEqual([])
+      expect(await store.lastSignal()).toBe(three.id)
+    })
+
+    it('are gone when their run is closed, and their ids are not used again', async () => {
+      const { store } = await open()
+      expect(await store.lastSignal()).toBe(0)
+      const send = (run_id: string) => store.signal({ run_id, kind: 'answer', data: null, by: 'anna' })
+      await begin(store, 'run')
+      const other = await send('other')
+      const last = await send('run')
+      const root = { run_id: 'run', agent_id: 'root', epoch: 1 }
+      await taken(store, { ...root, expected_seq: 2, events: [agentFinished('done')] })
+      expect(await store.signals({ after: 0 })).toEqual([other, last])
+      await taken(store, { ...root, expected_seq: 3, events: [closed()] })
+      expect(await store.signals({ after: 0 })).toEqual([other])
+      expect(await store.signals({ run_id: 'run', after: 0 })).toEqual([])
+      expect((await send('other')).id).toBeGreaterThan(last.id)
     })
   })
 }

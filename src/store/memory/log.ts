@@ -1,4 +1,4 @@
-import { type AgentRow, project, type RunProjection, type RunRow, type StoredEvent } from '../../domain/index.js'
+import { type AgentRow, project, type RunRow, type StoredEvent } from '../../domain/index.js'
 import { type AgentDeltas, addToAgents, addToRun, applyToAgent, applyToRun, newRunDelta } from '../deltas.js'
 import { eventDigest } from '../digest.js'
 import { agentExists, assertSound, noRun, refusal, runExists } from '../refusals.js'
@@ -10,7 +10,7 @@ type Stream = Lease & { seq: number; digest: string; rows: EventRow[] }
 
 /** Everything of one run. Events exist before a row does only while it is being rebuilt. */
 class Run {
-  row: RunProjection | null = null
+  row: RunRow | null = null
   readonly agents = new Map<string, AgentRow>()
   readonly streams = new Map<string, Stream>()
   readonly events: EventRow[] = []
@@ -58,12 +58,12 @@ export class MemoryLog {
   }
 
   rows(): RunRow[] {
-    return [...this.#runs.values()].flatMap(({ row, agents }) => (row ? [{ ...row, agents: agents.size }] : []))
+    return [...this.#runs.values()].flatMap(({ row }) => (row ? [{ ...row }] : []))
   }
 
   row(run_id: string): RunRow | null {
-    const { row = null, agents } = this.#runs.get(run_id) ?? {}
-    return row ? { ...row, agents: agents?.size ?? 0 } : null
+    const { row = null } = this.#runs.get(run_id) ?? {}
+    return row && { ...row }
   }
 
   agents(run_id: string): AgentRow[] {

@@ -12,7 +12,8 @@ export class MemoryStore implements Store {
   readonly #log: MemoryLog
   readonly #records: MemoryRecords
   readonly #control = new MemoryControlLog()
-  readonly #signals: (Omit<Signal, 'data'> & { data: string })[] = []
+  #signals: (Omit<Signal, 'data'> & { data: string })[] = []
+  #lastSignal = 0
   readonly #watchers = new Watchers()
   readonly #followed: Followed
   #closed = false
@@ -30,7 +31,12 @@ export class MemoryStore implements Store {
   async append(batch: Append): Promise<AppendResult> {
     this.#open()
     const result = this.#log.append(batch)
-    if (result.ok) this.#watchers.wake(batch.run_id)
+    if (!result.ok) return result
+    const { run_id } = batch
+    if (batch.events.some(({ type }) => type === 'run.closed')) {
+      this.#signals = this.#signals.filter((signal) => signal.run_id !== run_id)
+    }
+    this.#watchers.wake(run_id)
     return result
   }
 
@@ -109,7 +115,8 @@ export class MemoryStore implements Store {
   async signal({ run_id, kind, data, by }: Omit<Signal, 'id' | 'at'>): Promise<Signal> {
     this.#open()
     const text = JSON.stringify(data ?? null)
-    const signal = { id: this.#signals.length + 1, run_id, kind, data: text, by, at: this.clock.now() }
+    this.#lastSignal += 1
+    const signal = { id: this.#lastSignal, run_id, kind, data: text, by, at: this.clock.now() }
     this.#signals.push(signal)
     return { ...signal, data: JSON.parse(text) }
   }
@@ -119,6 +126,11 @@ export class MemoryStore implements Store {
     return this.#signals
       .filter((signal) => signal.id > after && (run_id === undefined || signal.run_id === run_id))
       .map((signal): Signal => ({ ...signal, data: JSON.parse(signal.data) }))
+  }
+
+  async lastSignal() {
+    this.#open()
+    return this.#signals.at(-1)?.id ?? 0
   }
 
   async record(type: string, id: string) {

@@ -65,6 +65,12 @@ export class Appends {
     return refusal(batch, first(this.#streams.head, batch.run_id, batch.agent_id))
   }
 
+  /** Answers with the run's last position after the events. */
+  writeRun(run_id: string, delta: RunDelta): number {
+    if (delta.set.status === 'closed') this.#streams.forgetSignals.run([run_id])
+    return this.tables.writeRun(run_id, delta)
+  }
+
   insert(values: (string | number)[]): void {
     this.#streams.insert.run(values)
   }
@@ -121,7 +127,7 @@ class AppendJob implements Job<Group> {
     const run = group.runs.get(batch.run_id)
     const events: StoredEvent[] = []
     if (run && this.#entries.length > 0) {
-      run.last_position ??= appends.tables.writeRun(batch.run_id, run.delta) - run.delta.events
+      run.last_position ??= appends.writeRun(batch.run_id, run.delta) - run.delta.events
       for (const entry of this.#entries) {
         run.last_position += 1
         events.push(this.#insert(entry, batch.expected_seq + events.length + 1, run.last_position))
@@ -189,6 +195,7 @@ function prepare(database: Database) {
       `INSERT INTO events (run_id, position, agent_id, seq, type, version, at, data, digest)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
+    forgetSignals: database.prepare('DELETE FROM signals WHERE run_id = ?'),
     blob: database.prepare('INSERT INTO blobs (digest, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING'),
   }
 }

@@ -21,7 +21,7 @@ export class Following implements Followed {
   }
 
   over(run_id: string): boolean {
-    return this.#closed || this.reader.run(run_id)?.status === 'closed'
+    return this.#closed || this.reader.isClosed(run_id)
   }
 
   watch(run_id: string, wake: () => void): () => void {

@@ -10,11 +10,15 @@ type Place = { inode: string; born: string }
  */
 export function isAtHome(database: Database, here: Place): boolean {
   const known = first<Place>(database.prepare('SELECT inode, born FROM home'))
-  // File systems of networks give inodes anew; not all of them know when a file was made.
-  if (known && (known.inode === here.inode || (known.born !== '0' && known.born === here.born))) return true
+  if (known && isSame(known, here)) return true
   if (hasContent(database)) return false
   settle(database, here)
   return true
+}
+
+/** File systems of networks give inodes anew; not all of them know when a file was made. */
+export function isSame(one: Place, other: Place): boolean {
+  return one.inode === other.inode || (one.born !== '0' && one.born === other.born)
 }
 
 /** From here on it is where it was made: of a new one, and where a person says so. */

@@ -4,15 +4,18 @@ import { setTimeout } from 'node:timers/promises'
 import { OWN_GITIGNORE } from '../../domain/index.js'
 import type { Store } from '../store.js'
 import { type Database, isBusy } from './database.js'
-import { isAtHome, placeOf, settle } from './home.js'
+import { isAtHome, isSame, placeOf, settle } from './home.js'
 import { kindOf, migrate, SCHEMA_VERSION } from './schema.js'
 import { SqliteStore } from './store.js'
 
 export type SqliteOptions = { file: string; clock: { now(): number } }
 
-/** `made_here`: false for a file that was copied, or came with a repository. `adopt` says that it is to count all the same. */
+/**
+ * `made_here`: false for a file that was copied, or came with a repository. `adopt` says that it is to count all the
+ * same. `isThere`: whether the file still has its name; what is written to one that has none is gone at the end.
+ */
 export type Opened =
-  | { ok: true; store: Store; made_here: boolean; adopt: () => Promise<void> }
+  | { ok: true; store: Store; made_here: boolean; adopt: () => Promise<void>; isThere: () => Promise<boolean> }
   | { ok: false; code: 'newer_version' | 'unreadable'; message: string }
 
 /** How long another process may take to create or migrate the same file. */
@@ -38,7 +41,12 @@ export async function openSqliteStore({ file, clock }: SqliteOptions): Promise<O
     const reading = new Libsql(file)
     reading.exec(`PRAGMA busy_timeout = ${BUSY_MS}; PRAGMA query_only = 1`)
     const store = new SqliteStore(reading, writing, clock)
-    return { ok: true, store, made_here, adopt: () => untilFree(() => settle(writing, here)) }
+    const isThere = () =>
+      placeOf(file).then(
+        (now) => isSame(here, now),
+        ({ code }: NodeJS.ErrnoException) => code !== 'ENOENT',
+      )
+    return { ok: true, store, made_here, isThere, adopt: () => untilFree(() => settle(writing, here)) }
   } catch (error) {
     return { ok: false, code: 'unreadable', message: unreadable(file, error) }
   }

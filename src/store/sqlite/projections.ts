@@ -1,4 +1,4 @@
-import { type AgentRow, NO_COUNTS, project, type RunProjection } from '../../domain/index.js'
+import { type AgentRow, NO_COUNTS, project, type RunRow } from '../../domain/index.js'
 import {
   type AgentDelta,
   type AgentDeltas,
@@ -27,8 +27,9 @@ export const RUN_COLUMNS = [
   'created_at',
   'updated_at',
   'last_position',
+  'agents',
   ...COUNTERS,
-] as const satisfies (keyof RunProjection)[]
+] as const satisfies (keyof RunRow)[]
 
 export const AGENT_COLUMNS = [
   'run_id',
@@ -64,11 +65,11 @@ export class ProjectionTables {
       this.#statements.insertRun.run(valuesOf(RUN_COLUMNS, row))
       return row.last_position
     }
-    const { set, add, events, updated_at } = delta
+    const { set, add, events, updated_at, agents } = delta
     const moved = delta.touched
       ? first<{ last_position: number }>(
           this.#statements.updateRun,
-          ...[events, updated_at, set.status ?? null, set.outcome ?? null, set.text ?? null],
+          ...[events, updated_at, set.status ?? null, set.outcome ?? null, set.text ?? null, agents],
           ...COUNTERS.map((name) => add[name]),
           run_id,
         )
@@ -132,7 +133,7 @@ function prepare(database: Database) {
     moveRun: database.prepare(`UPDATE runs SET ${move} WHERE run_id = ? RETURNING last_position`),
     updateRun: database.prepare(
       `UPDATE runs SET ${move}, status = coalesce(?, status), outcome = coalesce(?, outcome),
-       text = coalesce(?, text), ${sums} WHERE run_id = ? RETURNING last_position`,
+       text = coalesce(?, text), agents = agents + ?, ${sums} WHERE run_id = ? RETURNING last_position`,
     ),
     insertAgent: database.prepare(
       `INSERT INTO sub_agents (${AGENT_COLUMNS.join(', ')}) VALUES (${marks(AGENT_COLUMNS)}) ON CONFLICT DO NOTHING`,

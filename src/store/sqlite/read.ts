@@ -40,6 +40,11 @@ export class Reader {
     return all<RunRow>(this.#statements.run, run_id)[0] ?? null
   }
 
+  /** Nothing but that: whoever follows a run asks it whenever something happens. */
+  isClosed(run_id: string): boolean {
+    return first<{ status: RunRow['status'] }>(this.#statements.status, run_id)?.status === 'closed'
+  }
+
   agents(run_id: string): AgentRow[] {
     return all(this.#statements.agents, run_id)
   }
@@ -63,8 +68,7 @@ export class Reader {
 }
 
 function prepare(database: Database) {
-  const agents = '(SELECT count(*) FROM sub_agents WHERE sub_agents.run_id = runs.run_id) AS agents'
-  const runColumns = [...RUN_COLUMNS, agents].join(', ')
+  const runColumns = RUN_COLUMNS.join(', ')
   const runs = `SELECT ${runColumns} FROM runs
     WHERE session_id = coalesce(?1, session_id) AND status = coalesce(?2, status)
       AND substr(run_id, 1, length(?3)) = ?3`
@@ -78,6 +82,7 @@ function prepare(database: Database) {
       `${runs} AND (created_at, run_id) < (SELECT created_at, run_id FROM runs WHERE run_id = ?5) ${newestFirst}`,
     ),
     run: database.prepare(`SELECT ${runColumns} FROM runs WHERE run_id = ?`),
+    status: database.prepare('SELECT status FROM runs WHERE run_id = ?'),
     // In the order in which they were created.
     agents: database.prepare(`SELECT ${AGENT_COLUMNS.join(', ')} FROM sub_agents WHERE run_id = ? ORDER BY rowid`),
     heads: database.prepare('SELECT agent_id, seq, digest FROM streams WHERE run_id = ? ORDER BY agent_id'),

@@ -123,6 +123,12 @@ const MIGRATIONS: readonly string[] = [
     born TEXT NOT NULL
   );
   `,
+  `
+  ALTER TABLE runs ADD COLUMN agents INTEGER NOT NULL DEFAULT 0;
+  UPDATE runs SET agents = (SELECT count(*) FROM sub_agents WHERE sub_agents.run_id = runs.run_id);
+  DELETE FROM signals WHERE run_id IN (SELECT run_id FROM runs WHERE status = 'closed');
+  CREATE INDEX signals_by_run ON signals (run_id, id);
+  `,
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length

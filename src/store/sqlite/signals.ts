@@ -1,7 +1,10 @@
 import type { Signal } from '../store.js'
-import { all, type Database } from './database.js'
+import { all, type Database, first } from './database.js'
 
 type Row = Omit<Signal, 'data'> & { data: string }
+
+const SELECT = 'SELECT id, run_id, kind, data, by, at FROM signals'
+export const SIGNALS_OF_RUN = `${SELECT} WHERE run_id = ? AND id > ? ORDER BY id`
 
 export class Signals {
   readonly #statements
@@ -13,9 +16,9 @@ export class Signals {
   ) {
     this.#statements = {
       add: writing.prepare('INSERT INTO signals (run_id, kind, data, by, at) VALUES (?, ?, ?, ?, ?)'),
-      list: reading.prepare(
-        'SELECT id, run_id, kind, data, by, at FROM signals WHERE id > ?2 AND run_id = coalesce(?1, run_id) ORDER BY id',
-      ),
+      all: reading.prepare(`${SELECT} WHERE id > ? ORDER BY id`),
+      ofRun: reading.prepare(SIGNALS_OF_RUN),
+      last: reading.prepare('SELECT coalesce(max(id), 0) AS id FROM signals'),
     }
   }
 
@@ -27,6 +30,12 @@ export class Signals {
   }
 
   list({ run_id, after }: { run_id?: string; after: number }): Signal[] {
-    return all<Row>(this.#statements.list, run_id ?? null, after).map((row) => ({ ...row, data: JSON.parse(row.data) }))
+    const rows =
+      run_id === undefined ? all<Row>(this.#statements.all, after) : all<Row>(this.#statements.ofRun, run_id, after)
+    return rows.map((row) => ({ ...row, data: JSON.parse(row.data) }))
+  }
+
+  last(): number {
+    return first<{ id: number }>(this.#statements.last)?.id ?? 0
   }
 }

@@ -107,6 +107,11 @@ export class SqliteStore implements Store {
     return this.#signals.list(query)
   }
 
+  async lastSignal() {
+    this.#open()
+    return this.#signals.last()
+  }
+
   async record(type: string, id: string) {
     this.#open()
     return this.#records.find(type, id)

@@ -1,4 +1,6 @@
 import type { WireError } from '#wire'
+import { changeEntry } from './entry'
+import { keyHeader } from './key'
 
 /** What the server refused, in its own words. `status` 0: it could not be reached. */
 export class ApiError extends Error {
@@ -17,8 +19,15 @@ const UNREACHABLE = 'The server cannot be reached. If it was ended, start it aga
 type Asked = { method?: 'GET' | 'POST' | 'PUT' | 'DELETE'; body?: unknown; signal?: AbortSignal }
 
 /** One call of the API. `path` is below /api and its parts are encoded already: see `at`. */
-export async function api<T>(path: string, { method = 'GET', body, signal }: Asked = {}): Promise<T> {
+export async function api<T>(path: string, asked: Asked = {}): Promise<T> {
+  const response = await request(path, asked)
+  return (await response.json().catch(() => null)) as T
+}
+
+/** The same for what is no JSON. */
+export async function request(path: string, { method = 'GET', body, signal }: Asked = {}): Promise<Response> {
   const request: RequestInit = { method, credentials: 'same-origin', headers: { accept: 'application/json' } }
+  if (method !== 'GET') request.headers = { ...request.headers, ...keyHeader() }
   if (signal) request.signal = signal
   if (body !== undefined) {
     request.body = JSON.stringify(body)
@@ -28,8 +37,10 @@ export async function api<T>(path: string, { method = 'GET', body, signal }: Ask
     if (signal?.aborted) throw error
     throw new ApiError(0, 'unreachable', UNREACHABLE)
   })
+  // A token that is not taken says nothing about whoever is known already.
+  if (response.ok || (response.status === 401 && path !== '/login')) changeEntry({ missing: !response.ok })
+  if (response.ok) return response
   const answer: unknown = await response.json().catch(() => null)
-  if (response.ok) return answer as T
   const { error } = (answer ?? {}) as Partial<WireError>
   const message = error?.message ?? `The server answered with ${response.status}`
   throw new ApiError(response.status, error?.code ?? 'unknown', message, error?.faults)

@@ -1,9 +1,10 @@
 import { QueryClient, useQuery } from '@tanstack/react-query'
 import type { Me } from '#wire'
 import { ApiError, api } from './client'
+import { currentEntry, onEntry } from './entry'
 
 export function createQueries(): QueryClient {
-  return new QueryClient({
+  const queries = new QueryClient({
     defaultOptions: {
       queries: {
         staleTime: 5_000,
@@ -12,10 +13,24 @@ export function createQueries(): QueryClient {
       },
     },
   })
+  // Whatever failed without a key, or was somebody else's, is asked for again with it.
+  let missing = false
+  onEntry(() => {
+    const before = missing
+    missing = currentEntry().missing
+    if (before && !missing) void queries.invalidateQueries()
+  })
+  return queries
 }
 
 export function useMe() {
-  return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => api<Me>('/me', { signal }), staleTime: 60_000 })
+  return useQuery({
+    queryKey: ['me'],
+    queryFn: ({ signal }) => api<Me>('/me', { signal }),
+    staleTime: 60_000,
+    // The key may have come by another tab, and the cookie is for all of them.
+    refetchOnWindowFocus: 'always',
+  })
 }
 
 /** Whether whoever looks may start, stop and answer. The server decides; this is for what is offered. */

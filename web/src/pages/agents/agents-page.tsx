@@ -1,6 +1,7 @@
 import { lazy, Suspense } from 'react'
 import { Link, Route, Switch, useLocation } from 'wouter'
 import { Empty, Loading } from '../../parts/states'
+import { useTitle } from '../../parts/title'
 import styles from './agents.module.css'
 import { AgentsList } from './list/agents-list'
 import { PinsView } from './pins/pins-view'
@@ -16,6 +17,7 @@ const PARTS = [
 /** Who the agents are, who is used, and who may change that. */
 export function AgentsPage() {
   const [path] = useLocation()
+  useTitle('Agents')
   return (
     <div className={styles.page}>
       <header className={styles.header}>
@@ -40,7 +42,7 @@ export function AgentsPage() {
           </Suspense>
         </Route>
         <Route>
-          <Empty title="There is no such page">
+          <Empty title="There is no such page" below>
             <Link href="/agents">See all agents</Link>
           </Empty>
         </Route>

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { countInWords, titleOf } from '#domain'
+import { at } from '../../api/client'
 import { Button } from '../../parts/button'
 import styles from './cost.module.css'
 import { type CostLine, type SpentBy, spentBy } from './costs'
@@ -31,7 +32,7 @@ export function ByProfile({ rows }: Rows) {
 export function ByRun({ rows }: Rows) {
   const tasks = new Map(rows.map(({ run_id, task }) => [run_id, task]))
   const name = (run_id: string) => (
-    <Link className={styles.run} href={`/runs/${encodeURIComponent(run_id)}`} title={tasks.get(run_id)}>
+    <Link className={styles.run} href={at`/runs/${run_id}`} title={tasks.get(run_id)}>
       {titleOf(tasks.get(run_id) ?? '')} <code>{run_id}</code>
     </Link>
   )

@@ -1,8 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'wouter'
+import { printableAll } from '#domain'
 import type { Costs } from '#wire'
 import { api } from '../../api/client'
 import { Empty, Failure, Loading } from '../../parts/states'
+import { useTitle } from '../../parts/title'
 import { ByModel, ByProfile, ByRun } from './breakdowns'
 import { ByDay } from './by-day'
 import styles from './cost.module.css'
@@ -15,10 +17,11 @@ const USUAL = 30
 /** What models cost: in all, by day, by model, by run and by the profile of the agent. */
 export function CostPage() {
   const [params, setParams] = useSearchParams()
+  useTitle('Cost')
   const days = PERIODS.find((one) => String(one) === params.get('days')) ?? USUAL
   const costs = useQuery({
     queryKey: ['costs', days],
-    queryFn: ({ signal }) => api<Costs>(`/costs?days=${days}`, { signal }),
+    queryFn: async ({ signal }) => printableAll(await api<Costs>(`/costs?days=${days}`, { signal })),
     placeholderData: (before) => before,
   })
   return (
@@ -42,7 +45,7 @@ export function CostPage() {
         </fieldset>
       </header>
       {costs.error ? (
-        <Failure error={costs.error} retry={costs.refetch} />
+        <Failure below error={costs.error} retry={costs.refetch} />
       ) : costs.data ? (
         <Shown costs={costs.data} days={days} />
       ) : (
@@ -57,7 +60,7 @@ function Shown({ costs, days }: { costs: Costs; days: number }) {
   const rows = ofModels(costs.rows)
   if (rows.length === 0) {
     return (
-      <Empty title={`No model was called in the last ${days} days`}>
+      <Empty title={`No model was called in the last ${days} days`} below>
         <p>
           Start a run with <code>retinue "what is to be done"</code>, or look further back.
         </p>

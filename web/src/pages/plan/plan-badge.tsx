@@ -1,9 +1,8 @@
-import type { PlanDetail } from '#wire'
-import type { RunSummary } from '../../parts/library'
+import type { PlanDetail, RunDetail } from '#wire'
 import { Badge } from '../../parts/status'
 
 /** How a plan stands, in a word or a few. */
-export function PlanBadge({ outcome, run, asked }: { outcome: PlanDetail; run: RunSummary; asked: boolean }) {
+export function PlanBadge({ outcome, run, asked }: { outcome: PlanDetail; run: RunDetail['run']; asked: boolean }) {
   const { status, revision } = outcome
   const left = status === 'made' || status === 'left'
   if (left && revision === 0) return <Badge tone="wait">not carried out</Badge>

@@ -2,35 +2,49 @@ import { useMemo, useState } from 'react'
 import { Link, useSearchParams } from 'wouter'
 import { costInWords, plural, timeInWords } from '#domain'
 import type { PlanDetail, RunDetail } from '#wire'
-import { ApiError } from '../../api/client'
+import { ApiError, at } from '../../api/client'
+import type { Connection } from '../../api/live'
+import { useMayOperate } from '../../api/queries'
 import { Button, IconButton } from '../../parts/button'
 import { Dialog } from '../../parts/dialog'
+import { lastedFor } from '../../parts/lasted'
+import { LiveSign } from '../../parts/live-sign'
+import { ModelText } from '../../parts/model-text'
+import { useNow } from '../../parts/now'
 import { Empty, Failure, Loading } from '../../parts/states'
+import { useTitle } from '../../parts/title'
+import { useWide } from '../../parts/use-wide'
+import { RunActions } from '../run/header/actions'
+import { QuestionList } from '../run/questions/questions'
+import type { useQuestions } from '../run/questions/use-questions'
 import { AboutPlan } from './about-plan'
-import { type Approval, Approvals } from './approvals'
 import { Graph, MOST_DASHED } from './graph'
-import { ModelText } from './model-text'
 import styles from './plan.module.css'
 import { PlanBadge } from './plan-badge'
 import { StepList } from './step-list'
 import { StepPanel } from './step-panel'
 import { countWords, overlapsOf, shownSteps } from './steps'
 import { usePlan } from './use-plan'
-import { useWide } from './use-wide'
 
 /** The plan of a run: its steps, how far each has come, and what was found about the whole. */
 export function PlanPage({ run_id }: { run_id: string }) {
-  const { run, plan, questions } = usePlan(run_id)
+  const { run, plan, questions, connection } = usePlan(run_id)
   const error = run.error ?? plan.error
-  const asked = questions.filter((one): one is Approval => one.kind === 'approval')
-  if (run.data && plan.data) return <Shown run={run.data.run} outcome={plan.data} asked={asked} />
+  useTitle(plan.data ? `Plan: ${plan.data.goal}` : null)
+  if (run.data && plan.data) {
+    return <Shown detail={run.data} outcome={plan.data} questions={questions} connection={connection} />
+  }
   if (!error) return <Loading what="the plan" />
   if (!(error instanceof ApiError) || error.status !== 404) return <Failure error={error} retry={plan.refetch} />
   return (
     <Empty title={run.data ? 'This run has no plan' : 'There is no such run'}>
       <p>{error.message}</p>
       <p>
-        {run.data ? <Link href={runPath(run_id)}>See the run</Link> : <Link href="/">See the runs of this folder</Link>}
+        {run.data ? (
+          <Link href={at`/runs/${run_id}`}>See the run</Link>
+        ) : (
+          <Link href="/">See the runs of this folder</Link>
+        )}
         . Plans are made with <code>retinue plan "what is to be reached"</code>, or with “Make a plan first” in a new
         run.
       </p>
@@ -38,12 +52,23 @@ export function PlanPage({ run_id }: { run_id: string }) {
   )
 }
 
-type ShownProps = { run: RunDetail['run']; outcome: PlanDetail; asked: readonly Approval[] }
+/** Where there is room for a graph beside a panel. */
+const WIDE_PX = 721
 
-function Shown({ run, outcome, asked }: ShownProps) {
+type ShownProps = {
+  detail: RunDetail
+  outcome: PlanDetail
+  questions: ReturnType<typeof useQuestions>
+  connection: Connection
+}
+
+function Shown({ detail, outcome, questions, connection }: ShownProps) {
+  const { run } = detail
   const { run_id } = run
+  const may = useMayOperate()
+  const now = useNow(run.status === 'running' ? 1_000 : null)
   const { totals, plan, reason, report } = outcome
-  const wide = useWide()
+  const wide = useWide(WIDE_PX)
   const [params, setParams] = useSearchParams()
   const [as_list, setAsList] = useState(false)
   const steps = useMemo(() => shownSteps(outcome, run.status), [outcome, run.status])
@@ -51,20 +76,31 @@ function Shown({ run, outcome, asked }: ShownProps) {
   const chosen = steps.find(({ id }) => id === params.get('step')) ?? null
   const choose = (id: string | null) => setParams(id === null ? {} : { step: id }, { replace: true })
   const toggle = (id: string) => choose(id === chosen?.id ? null : id)
-  const asked_about = new Set(asked.flatMap(({ step }) => step ?? []))
+  const approvals = questions.open.filter((one) => one.kind === 'approval')
+  const asked_about = new Set(approvals.flatMap(({ step }) => step ?? []))
   const props = { run_id, steps, overlaps, asked: asked_about, chosen: chosen?.id ?? null, choose: toggle }
   const panel = chosen && <StepPanel {...{ run_id, overlaps, choose }} step={chosen} />
   return (
     <div className={styles.page}>
       <header className={styles.header}>
-        <Link href={runPath(run_id)}>Run {run_id}</Link>
-        <h1>{outcome.goal}</h1>
+        <div className={styles.top}>
+          <Link href={at`/runs/${run_id}`}>Run {run_id}</Link>
+          <LiveSign connection={connection} />
+        </div>
+        <div className={styles.top}>
+          <h1>{outcome.goal}</h1>
+          {may && (
+            <div className={styles.actions}>
+              <RunActions detail={detail} />
+            </div>
+          )}
+        </div>
         <p className={styles.counts}>
-          <PlanBadge outcome={outcome} run={run} asked={asked.length > 0} />
+          <PlanBadge outcome={outcome} run={run} asked={questions.open.length > 0} />
           <span>{steps.length > 0 ? countWords(steps) : 'no step yet'}</span>
           <span className={styles.quiet}>
             {plural(totals.agents, 'sub-agent')}, {plural(totals.tool_calls, 'tool call')},{' '}
-            {plural(totals.tokens, 'token')}, {costInWords(totals.cost_usd)}, {timeInWords(totals.duration_ms)}
+            {plural(totals.tokens, 'token')}, {costInWords(totals.cost_usd)}, {timeInWords(lastedFor(run, now))}
           </span>
         </p>
         {reason !== null && <p className={styles.reason}>{reason}</p>}
@@ -74,7 +110,7 @@ function Shown({ run, outcome, asked }: ShownProps) {
           </p>
         )}
       </header>
-      <Approvals run_id={run_id} questions={asked} />
+      <QuestionList run_id={run_id} questions={questions} />
       <div className={wide && chosen ? styles.columns : undefined}>
         <div className={styles.main}>
           {wide && steps.length > 0 && (
@@ -86,7 +122,9 @@ function Shown({ run, outcome, asked }: ShownProps) {
             </div>
           )}
           {steps.length === 0 ? (
-            <Empty title="There is no step yet">The planner is at work, or was not begun.</Empty>
+            <Empty title="There is no step yet" below>
+              The planner is at work, or was not begun.
+            </Empty>
           ) : wide && !as_list ? (
             <Graph {...props} />
           ) : (
@@ -132,8 +170,4 @@ function Legend({ overlaps }: { overlaps: number }) {
       )}
     </p>
   )
-}
-
-function runPath(run_id: string): string {
-  return `/runs/${encodeURIComponent(run_id)}`
 }

@@ -1,6 +1,7 @@
 import type { CSSProperties, KeyboardEvent, Ref } from 'react'
 import { Link } from 'wouter'
 import { costInWords, plural, stepLabel, timeInWords } from '#domain'
+import { at } from '../../api/client'
 import { StepBadge, toneOf } from './step-badge'
 import styles from './step-card.module.css'
 import type { ShownStep } from './steps'
@@ -55,7 +56,7 @@ function Owner({ run_id, step: { agent, agent_id } }: { run_id: string; step: Sh
   return (
     <Link
       className={styles.owner}
-      href={`/runs/${encodeURIComponent(run_id)}/agents/${encodeURIComponent(agent_id)}`}
+      href={at`/runs/${run_id}/agents/${agent_id}`}
       title={`Open ${agent_id}`}
       // Who goes by keyboard finds it in the panel, after one key and not after a hundred.
       tabIndex={-1}
@@ -67,7 +68,7 @@ function Owner({ run_id, step: { agent, agent_id } }: { run_id: string; step: Sh
 
 /** The most useful that is known of it now. */
 function Side({ step, behind }: { step: ShownStep; behind: readonly string[] }) {
-  const { word, attempts, cost_usd, duration_ms, gates, planned } = step
+  const { word, attempts, cost_usd, duration_ms, gates, owns } = step
   const failed = gates.filter(({ passed }) => !passed).length
   if (failed > 0) return <span className={styles.bad}>✗ {plural(failed, 'gate')}</span>
   if (word === 'running') return <span>{attempts > 1 ? `attempt ${attempts}` : ''}</span>
@@ -82,6 +83,5 @@ function Side({ step, behind }: { step: ShownStep; behind: readonly string[] }) 
   if (word === 'waiting' && behind.length > 0) {
     return <span className={styles.behind}>after {behind.join(', ')}</span>
   }
-  const owned = planned?.owns
-  return <span className={styles.files}>{owned ? (owned.length === 0 ? 'writes nothing' : owned.join(', ')) : ''}</span>
+  return <span className={styles.files}>{owns ? (owns.length === 0 ? 'writes nothing' : owns.join(', ')) : ''}</span>
 }

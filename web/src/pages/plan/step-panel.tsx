@@ -1,8 +1,9 @@
 import { Link } from 'wouter'
 import { checkWords, costInWords, plural, stepLabel, timeInWords } from '#domain'
+import { at } from '../../api/client'
+import { limitWords } from '../../parts/limit-words'
+import { ModelText } from '../../parts/model-text'
 import { Block, Found, Lines } from './block'
-import { budgetLines } from './budget-words'
-import { ModelText } from './model-text'
 import styles from './plan.module.css'
 import { StepBadge } from './step-badge'
 import type { Overlap, PlanStep, ShownStep } from './steps'
@@ -31,8 +32,8 @@ export function StepPanel({ run_id, step, overlaps, choose }: Props) {
         </Block>
       )}
       {planned && <Lines name="Done when" lines={planned.success_criteria} />}
-      {planned && <Order planned={planned} choose={choose} />}
-      {planned && <Owned planned={planned} />}
+      <Order step={step} choose={choose} />
+      <Owned owns={step.owns} />
       <Overlaps id={step.id} overlaps={overlaps} choose={choose} />
       <Checks step={step} />
       {failures.length > 0 && (
@@ -63,7 +64,7 @@ function Doer({ run_id, step }: { run_id: string; step: ShownStep }) {
         {agent_id !== null && (
           <>
             {', '}
-            <Link href={`/runs/${encodeURIComponent(run_id)}/agents/${encodeURIComponent(agent_id)}`}>{agent_id}</Link>
+            <Link href={at`/runs/${run_id}/agents/${agent_id}`}>{agent_id}</Link>
           </>
         )}
         {attempts > 1 && `, attempt ${attempts}`}
@@ -78,7 +79,7 @@ function Doer({ run_id, step }: { run_id: string; step: ShownStep }) {
   )
 }
 
-function Order({ planned: { depends_on, inputs }, choose }: { planned: PlanStep; choose: (id: string) => void }) {
+function Order({ step: { depends_on, planned }, choose }: { step: ShownStep; choose: (id: string) => void }) {
   if (depends_on.length === 0) return null
   return (
     <Block name="Comes after">
@@ -86,7 +87,7 @@ function Order({ planned: { depends_on, inputs }, choose }: { planned: PlanStep;
         {depends_on.map((id) => (
           <li key={id}>
             <StepLink id={id} choose={choose} />
-            {inputs.includes(id) && <span className={styles.quiet}> and is given its result</span>}
+            {planned?.inputs.includes(id) && <span className={styles.quiet}> and is given its result</span>}
           </li>
         ))}
       </ul>
@@ -102,8 +103,8 @@ function StepLink({ id, choose }: { id: string; choose: (id: string) => void }) 
   )
 }
 
-function Owned({ planned: { owns } }: { planned: PlanStep }) {
-  if (owns === undefined) return <Lines name="May write" lines={['all that its agent may']} />
+function Owned({ owns }: { owns: readonly string[] | null }) {
+  if (owns === null) return <Lines name="May write" lines={['all that its agent may']} />
   return owns.length === 0 ? (
     <Lines name="May write" lines={['nothing']} />
   ) : (
@@ -161,10 +162,11 @@ function Checks({ step: { gates, planned } }: { step: ShownStep }) {
 
 /** Under which terms it is done, where the plan says more than usual. */
 function Terms({ planned: { needs_approval, retries, budget } }: { planned: PlanStep }) {
+  const limits = limitWords(budget)
   const lines = [
     ...(needs_approval ? ['A person is asked before it begins'] : []),
     ...(retries > 0 ? [`Tried again up to ${plural(retries, 'time')} if it fails`] : []),
-    ...budgetLines(budget),
+    ...(limits.length > 0 ? [`Budget: ${limits.join(', ')}`] : []),
   ]
   return <Lines name="Terms" lines={lines} />
 }

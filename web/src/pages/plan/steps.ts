@@ -40,10 +40,11 @@ function wordOf({ status, incomplete }: StepOutcome, run: RunSummary['status']):
   return status === 'completed' && incomplete ? 'incomplete' : status
 }
 
-function notBegun({ id, title, agent }: PlanStep): StepOutcome {
+function notBegun({ id, title, agent, depends_on, owns }: PlanStep): StepOutcome {
   return {
-    ...{ id, title, agent, stage: 'work', status: 'waiting', reason: null, incomplete: false, agent_id: null },
-    ...{ attempts: 0, failures: [], summary: '', files_changed: [], files_kept: [], gates: [] },
+    ...{ id, title, agent, depends_on, owns: owns ?? null, stage: 'work', status: 'waiting', reason: null },
+    ...{ incomplete: false, agent_id: null, attempts: 0, failures: [], summary: '' },
+    ...{ files_changed: [], files_kept: [], gates: [] },
     ...{ tool_calls: 0, tokens: 0, cost_usd: null, duration_ms: 0 },
   }
 }
@@ -51,8 +52,8 @@ function notBegun({ id, title, agent }: PlanStep): StepOutcome {
 /** What each step depends on; and, where it depends on nothing, all that was done before it for another purpose. */
 export function edgesOf(steps: readonly ShownStep[]): StepEdge[] {
   const known = new Set(steps.map(({ id }) => id))
-  const depends: StepEdge[] = steps.flatMap(({ id, planned }) =>
-    (planned?.depends_on ?? []).filter((one) => known.has(one)).map((from) => ({ from, to: id, kind: 'depends' })),
+  const depends: StepEdge[] = steps.flatMap(({ id, depends_on }) =>
+    depends_on.filter((one) => known.has(one)).map((from) => ({ from, to: id, kind: 'depends' })),
   )
   const inner = new Set(depends.map(({ to }) => to))
   const phases = phasesOf(steps)

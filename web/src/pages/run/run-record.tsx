@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { countInWords } from '#domain'
+import { countInWords, printableAll } from '#domain'
 import type { Report } from '#wire'
 import { api, at } from '../../api/client'
 import { ModelText } from '../../parts/model-text'
@@ -26,7 +26,7 @@ export function RunRecord({ store, version, run_id, live, shown, show }: Props) 
   const tabs = [
     { id: 'events', name: 'Events', note: countInWords(store.events.length) },
     { id: 'report', name: 'Report' },
-    { id: 'diff', name: 'Diff' },
+    ...(store.has_diff ? [{ id: 'diff', name: 'Diff' } as const] : []),
   ] as const
   return (
     <Tabs label="Record of the run" tabs={tabs} chosen={shown} choose={show}>
@@ -44,7 +44,7 @@ export function RunRecord({ store, version, run_id, live, shown, show }: Props) 
 function RunReport({ run_id }: { run_id: string }) {
   const report = useQuery({
     queryKey: ['report', run_id],
-    queryFn: ({ signal }) => api<Report>(at`/runs/${run_id}/report`, { signal }),
+    queryFn: async ({ signal }) => printableAll(await api<Report>(at`/runs/${run_id}/report`, { signal })),
     staleTime: 0,
   })
   if (!report.data && !report.error) return <Loading what="the report" />

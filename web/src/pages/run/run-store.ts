@@ -1,14 +1,7 @@
 import { emptySpans, emptyTree, growSpans, growTree, type WatchedEvent } from '#domain'
 import type { RunDetail } from '#wire'
 import type { Connection } from '../../api/live'
-
-/** Events after which there may be more or fewer questions that wait for a person. */
-const ABOUT_QUESTIONS = new Set<string>([
-  'permission.asked',
-  'permission.answered',
-  'plan.approval_asked',
-  'plan.approval_answered',
-])
+import { watchForQuestions } from './questions/about-questions'
 
 /**
  * What is known of a run, made of its events as they come. It lives outside of React: ten thousand events are folded one
@@ -28,7 +21,7 @@ export class RunStore {
   #told = 0
   #waiting = false
   readonly #listeners = new Set<() => void>()
-  readonly #asking = new Set<string>()
+  readonly #isAboutQuestions = watchForQuestions()
 
   /** `frame`: calls what it is given before the next picture is drawn. */
   constructor(private readonly frame: (then: () => void) => void) {}
@@ -36,6 +29,15 @@ export class RunStore {
   /** Of the last event that is in it. */
   get position(): number {
     return this.tree.position
+  }
+
+  get interrupted(): boolean {
+    return this.detail?.run.status === 'interrupted'
+  }
+
+  /** Whether it has written in a tree of its own, so that there is something to compare the folder with. */
+  get has_diff(): boolean {
+    return (this.tree.root?.worktree ?? this.detail?.result?.landing ?? null) !== null
   }
 
   /** Events that are in it already are passed over. False: one is missing before these, and must be asked for again. */
@@ -81,14 +83,4 @@ export class RunStore {
 
   /** What React compares. It is that of the last frame: within one, nobody sees half of what came. */
   readonly version = (): number => this.#told
-
-  /** `ask_user` is a call like any other, except for whom it waits. */
-  #isAboutQuestions(event: WatchedEvent): boolean {
-    if (event.type === 'tool.called' && event.data.effect === 'ask_person') {
-      this.#asking.add(`${event.agent_id} ${event.data.call_id}`)
-      return true
-    }
-    if (event.type === 'tool.finished') return this.#asking.delete(`${event.agent_id} ${event.data.call_id}`)
-    return ABOUT_QUESTIONS.has(event.type)
-  }
 }

@@ -1,5 +1,5 @@
 import { type RefObject, useEffect, useState } from 'react'
-import { typing } from './typing'
+import { isTaken } from '../../parts/taken-keys'
 
 /** Keys that mean the same wherever the focus is. `close`: what Escape does; null: there is nothing to close. */
 export function usePageKeys({
@@ -12,7 +12,7 @@ export function usePageKeys({
   const [help, setHelp] = useState(false)
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return
+      if (isTaken(event)) return
       if (event.key === '/') search.current?.focus()
       else if (event.key === '?') setHelp(true)
       else if (event.key === 'Escape' && close) close()

@@ -1,5 +1,5 @@
 import { useEffect, useState, useSyncExternalStore } from 'react'
-import type { WatchedEvent } from '#domain'
+import { printableAll, type WatchedEvent } from '#domain'
 import type { RunDetail } from '#wire'
 import { at } from '../../api/client'
 import { listen } from '../../api/live'
@@ -26,11 +26,11 @@ function follow(run_id: string, store: RunStore): () => void {
       url: () => `/api${at`/runs/${run_id}/live?after=${store.position}`}`,
       on: {
         events: (data) => {
-          if (store.take(data as WatchedEvent[])) return
+          if (store.take(printableAll(data as WatchedEvent[]))) return
           stop()
           timer = window.setTimeout(open, AGAIN_MS)
         },
-        run: (data) => store.setDetail(data as RunDetail),
+        run: (data) => store.setDetail(printableAll(data as RunDetail)),
       },
       connection: (connection) => store.setConnection(connection),
     })

@@ -1,3 +1,4 @@
+import { scopeInWords } from '#domain'
 import type { Me } from '#wire'
 import { Field } from './field'
 import type { RunForm } from './start-run'
@@ -51,18 +52,11 @@ function nameOf({ handle, profile_id }: Pin): string {
   return handle ?? profile_id
 }
 
-const SCOPES: Record<Pin['scope'], string> = {
-  session: 'for this session',
-  user: 'for you',
-  workspace: 'for this folder',
-  global: 'everywhere',
-}
-
 function wordsFor(value: Agent, { agents, pin }: Pick<Me['choices'], 'agents' | 'pin'>): string {
   if (value.kind === 'named') return agents.find(({ name }) => name === value.name)?.description ?? ''
   if (value.kind === 'none') return `It has no profile, although ${pin ? nameOf(pin) : 'one'} is pinned`
   if (!pin)
     return 'Nothing is pinned, so that it has no profile: all tools that the settings allow, and no special instructions'
-  const held = `${pin.by} pinned ${nameOf(pin)} ${SCOPES[pin.scope]}`
+  const held = `${pin.by} pinned ${nameOf(pin)} ${scopeInWords(pin.scope, null)}`
   return pin.fault === null ? held : `${held}, which cannot hold: ${pin.fault}`
 }

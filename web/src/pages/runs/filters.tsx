@@ -27,7 +27,7 @@ export function Filters({ filter, change, counts, search }: Props) {
                 checked={filter.standing === standing}
                 onChange={() => change({ ...filter, standing })}
               />
-              {one} <span className={styles.count}>{counts[one]}</span>
+              {one === 'asking' ? 'waits for you' : one} <span className={styles.count}>{counts[one]}</span>
             </label>
           )
         })}

@@ -10,9 +10,9 @@ import { Dialog } from '../../parts/dialog'
 import { AgentChoice } from './agent-choice'
 import { Field } from './field'
 import styles from './new-run.module.css'
-import { atFields, type Fault, MODE_WORDS, NEW_RUN, orderOf, type RunForm } from './start-run'
+import { type AmountName, atFields, type Fault, LIMITS, MODE_WORDS, NEW_RUN, orderOf, type RunForm } from './start-run'
 
-const FIELDS = ['task', 'profile', 'mode', 'model', 'budget.turns', 'budget.tool_calls', 'budget.cost_usd']
+const FIELDS = ['task', 'profile', 'mode', 'model', ...Object.values(LIMITS)]
 
 export function NewRun({ close }: { close: () => void }) {
   const { data: me } = useMe()
@@ -105,10 +105,12 @@ function Form({ choices, close }: { choices: Me['choices']; close: () => void })
       <details className={styles.limits} open={is_folded ? undefined : true}>
         <summary>Limits</summary>
         <p>What is left empty is as in the settings. What sub-agents spend counts too.</p>
-        <div className={styles.three}>
+        <div className={styles.amounts}>
           <Amount name="turns" label="Turns" {...{ form, set, at }} />
           <Amount name="tool_calls" label="Tool calls" {...{ form, set, at }} />
+          <Amount name="total_tokens" label="Tokens" {...{ form, set, at }} />
           <Amount name="cost_usd" label="Cost in $" {...{ form, set, at }} />
+          <Amount name="minutes" label="Time in minutes" {...{ form, set, at }} />
         </div>
       </details>
       {(elsewhere.length > 0 || (start.error && faultsOf(start.error).length === 0)) && (
@@ -133,7 +135,7 @@ function Form({ choices, close }: { choices: Me['choices']; close: () => void })
 }
 
 type AmountProps = {
-  name: 'turns' | 'tool_calls' | 'cost_usd'
+  name: AmountName
   label: string
   form: RunForm
   set: (changed: Partial<RunForm>) => void
@@ -142,12 +144,12 @@ type AmountProps = {
 
 function Amount({ name, label, form, set, at }: AmountProps) {
   return (
-    <Field label={label} fault={at.get(`budget.${name}`)}>
+    <Field label={label} fault={at.get(LIMITS[name])}>
       {(props) => (
         <input
           {...props}
           type="text"
-          inputMode={name === 'cost_usd' ? 'decimal' : 'numeric'}
+          inputMode={name === 'cost_usd' || name === 'minutes' ? 'decimal' : 'numeric'}
           value={form[name]}
           onChange={({ target }) => set({ [name]: target.value })}
         />

@@ -3,7 +3,7 @@ import type { RunSummary } from '../../parts/library'
 export type RunKind = 'task' | 'fan-out' | 'plan'
 
 /** How runs stand, as far as one looks for that: what ended badly is told apart in its badge. */
-export const STANDINGS = ['running', 'interrupted', 'completed', 'incomplete', 'failed'] as const
+export const STANDINGS = ['asking', 'running', 'interrupted', 'completed', 'incomplete', 'failed'] as const
 export type RunStanding = (typeof STANDINGS)[number]
 
 /** What is looked for. null: any. */
@@ -13,7 +13,8 @@ export function kindOf({ plan, fan_out }: Pick<RunSummary, 'plan' | 'fan_out'>):
   return plan ? 'plan' : fan_out ? 'fan-out' : 'task'
 }
 
-export function standingOfRun({ status, outcome }: Pick<RunSummary, 'status' | 'outcome'>): RunStanding {
+export function standingOfRun({ status, outcome, asks }: Pick<RunSummary, 'status' | 'outcome' | 'asks'>): RunStanding {
+  if (status === 'running' && asks > 0) return 'asking'
   if (status !== 'closed') return status
   if (outcome === 'completed') return 'completed'
   return outcome === 'budget_exceeded' ? 'incomplete' : 'failed'
@@ -22,11 +23,6 @@ export function standingOfRun({ status, outcome }: Pick<RunSummary, 'status' | '
 /** What a run is about, in one line: the first paragraph of its task. */
 export function aboutOf({ task }: Pick<RunSummary, 'task'>): string {
   return (task.trim().split(/\n\s*\n/, 1)[0] as string).trim().replace(/\s+/g, ' ')
-}
-
-/** How long it has been at work, or was: until now, or until its last event. */
-export function lastedFor(run: Pick<RunSummary, 'status' | 'created_at' | 'updated_at'>, now: number): number {
-  return Math.max(0, (run.status === 'running' ? now : run.updated_at) - run.created_at)
 }
 
 export type KnownRuns = ReadonlyMap<string, RunSummary>
@@ -58,7 +54,7 @@ export function matching(runs: readonly RunSummary[], { standing, kind, text }: 
 
 /** How many there are of each, of those that the rest of the filter lets through. */
 export function countStandings(runs: readonly RunSummary[], filter: RunFilter): Record<RunStanding | 'all', number> {
-  const counts = { all: 0, running: 0, interrupted: 0, completed: 0, incomplete: 0, failed: 0 }
+  const counts = { all: 0, asking: 0, running: 0, interrupted: 0, completed: 0, incomplete: 0, failed: 0 }
   for (const run of matching(runs, { ...filter, standing: null })) {
     counts.all++
     counts[standingOfRun(run)]++

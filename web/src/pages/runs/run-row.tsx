@@ -1,9 +1,10 @@
 import type { CSSProperties, Ref } from 'react'
 import { Link } from 'wouter'
 import { ageInWords, costInWords, countInWords, plural, timeInWords } from '#domain'
+import { lastedFor } from '../../parts/lasted'
 import type { RunSummary } from '../../parts/library'
 import { RunStatus } from '../../parts/status'
-import { aboutOf, kindOf, lastedFor } from './run-list'
+import { aboutOf, kindOf } from './run-list'
 import styles from './run-table.module.css'
 import { ROW_LINK } from './use-keys'
 

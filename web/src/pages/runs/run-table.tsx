@@ -2,9 +2,10 @@ import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { RunSummary } from '../../parts/library'
 import { useNow } from '../../parts/now'
+import { isTaken } from '../../parts/taken-keys'
 import { RunRow } from './run-row'
 import styles from './run-table.module.css'
-import { isTaken, ROW_LINK } from './use-keys'
+import { ROW_LINK } from './use-keys'
 
 const COLUMNS = ['Status', 'Task', 'Agents', 'Turns / calls', 'Tokens', 'Cost', 'Time', 'Age'] as const
 
@@ -66,7 +67,7 @@ function useMoving(list: React.RefObject<HTMLDivElement | null>, count: number, 
     const take = (event: KeyboardEvent) => {
       if (isTaken(event)) return
       const at = document.activeElement?.getAttribute(ROW_LINK) ?? null
-      const arrows = at !== null || document.activeElement === document.body
+      const arrows = at !== null || document.activeElement === document.body || document.activeElement?.id === 'main'
       const down = event.key === 'j' || (arrows && event.key === 'ArrowDown')
       const up = event.key === 'k' || (arrows && event.key === 'ArrowUp')
       if (!down && !up) return

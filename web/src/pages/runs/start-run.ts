@@ -11,35 +11,50 @@ export type RunForm = {
   model: string
   turns: string
   tool_calls: string
+  total_tokens: string
   cost_usd: string
+  minutes: string
 }
+
+export type AmountName = 'turns' | 'tool_calls' | 'total_tokens' | 'cost_usd' | 'minutes'
 
 export const NEW_RUN: RunForm = {
   ...{ task: '', plan: false, agent: { kind: 'pinned' }, mode: '', model: '' },
-  ...{ turns: '', tool_calls: '', cost_usd: '' },
+  ...{ turns: '', tool_calls: '', total_tokens: '', cost_usd: '', minutes: '' },
 }
 
 export type Fault = { path: string; message: string }
 type Order = { ok: true; order: StartRun } | { ok: false; faults: Fault[] }
+
+/** What the server calls them. */
+export const LIMITS: Record<AmountName, string> = {
+  turns: 'budget.turns',
+  tool_calls: 'budget.tool_calls',
+  total_tokens: 'budget.total_tokens',
+  cost_usd: 'budget.cost_usd',
+  minutes: 'budget.wall_ms',
+}
 
 /** What the server is asked for, or what cannot be asked for as it is. */
 export function orderOf(form: RunForm): Order {
   const faults: Fault[] = []
   const task = form.task.trim()
   if (task === '') faults.push({ path: 'task', message: 'Say what is to be done' })
-  const amount = (name: 'turns' | 'tool_calls' | 'cost_usd', whole: boolean): number | undefined => {
+  const amount = (name: AmountName, whole: boolean): number | undefined => {
     const text = form[name].trim()
     if (text === '') return undefined
     const value = Number(text)
     if (Number.isFinite(value) && value > 0 && (!whole || Number.isInteger(value))) return value
     const number = whole ? 'a whole number' : 'a number'
-    faults.push({ path: `budget.${name}`, message: `Give ${number} above 0, or nothing for what the settings say` })
+    faults.push({ path: LIMITS[name], message: `Give ${number} above 0, or nothing for what the settings say` })
     return undefined
   }
   const budget = {
     ...given({ turns: amount('turns', true) }),
     ...given({ tool_calls: amount('tool_calls', true) }),
+    ...given({ total_tokens: amount('total_tokens', true) }),
     ...given({ cost_usd: amount('cost_usd', false) }),
+    ...given({ wall_ms: inMs(amount('minutes', false)) }),
   }
   if (faults.length > 0) return { ok: false, faults }
   const order: StartRun = {
@@ -50,6 +65,10 @@ export function orderOf(form: RunForm): Order {
     ...(Object.keys(budget).length > 0 ? { budget } : {}),
   }
   return { ok: true, order }
+}
+
+function inMs(minutes: number | undefined): number | undefined {
+  return minutes === undefined ? undefined : Math.round(minutes * 60_000)
 }
 
 /** Who makes a plan and who carries it out is the plan's to say. */

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'react'
+import { printableAll } from '#domain'
 import type { RunList } from '#wire'
-import { api } from '../../api/client'
+import { api, at } from '../../api/client'
 import { type Connection, listen } from '../../api/live'
 import type { RunSummary } from '../../parts/library'
 import { type KnownRuns, newestFirst, withRuns } from './run-list'
@@ -40,7 +41,7 @@ export function useRuns(): Runs {
   useEffect(() => {
     let first = true
     const take = (data: unknown) => {
-      const came = data as RunSummary[]
+      const came = printableAll(data as RunSummary[])
       if (first) setOlder((known) => (known.before === null ? olderThan(came, came.length >= FIRST) : known))
       first = false
       setKnown((known) => withRuns(known ?? new Map(), came))
@@ -53,9 +54,9 @@ export function useRuns(): Runs {
     if (before === null) return
     setLoading(true)
     setError(null)
-    api<RunList>(`/runs?limit=${OLDER}&before=${encodeURIComponent(before)}`)
+    api<RunList>(at`/runs?limit=${OLDER}&before=${before}`)
       .then((list) => {
-        setKnown((known) => withRuns(known ?? new Map(), list.runs))
+        setKnown((known) => withRuns(known ?? new Map(), printableAll(list.runs)))
         setOlder(olderThan(list.runs, list.more))
       })
       .catch((error: Error) => setError(error))

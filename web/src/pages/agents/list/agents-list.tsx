@@ -15,7 +15,7 @@ export function AgentsList({ chosen }: { chosen: string | null }) {
   const { data, error, refetch } = useAgents()
   const me = useMe().data
   const [typed, setTyped] = useState('')
-  if (!data) return error ? <Failure error={error} retry={refetch} /> : <Loading what="agents" />
+  if (!data) return error ? <Failure below error={error} retry={refetch} /> : <Loading what="agents" />
   const { agents, profiles } = searched(data, typed)
   const broken = data.profiles.filter(({ profile }) => profile === null).length
   return (
@@ -80,7 +80,9 @@ export function AgentsList({ chosen }: { chosen: string | null }) {
       </div>
       <aside className={styles.beside} aria-label="Details">
         {chosen === null ? (
-          <Empty title="Nothing is chosen">Choose an agent or a profile to see all about it.</Empty>
+          <Empty title="Nothing is chosen" below>
+            Choose an agent or a profile to see all about it.
+          </Empty>
         ) : (
           <Details key={chosen} name={chosen} />
         )}

@@ -16,9 +16,13 @@ export function Details({ name }: { name: string }) {
   const { data, error, refetch } = useShown(name)
   const [pins, setPins] = useState(false)
   if (error instanceof ApiError && error.status === 404) {
-    return <Empty title={`There is no ${name}`}>{error.message}</Empty>
+    return (
+      <Empty title={`There is no ${name}`} below>
+        {error.message}
+      </Empty>
+    )
   }
-  if (!data) return error ? <Failure error={error} retry={refetch} /> : <Loading what={name} />
+  if (!data) return error ? <Failure below error={error} retry={refetch} /> : <Loading what={name} />
   const { profile, entry } = data
   return (
     <article className={styles.details} aria-label={name}>

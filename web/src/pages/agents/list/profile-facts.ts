@@ -1,4 +1,5 @@
-import { countInWords, NO_LIMIT, type Profile, timeInWords, usdText } from '#domain'
+import { type Profile, timeInWords } from '#domain'
+import { limitWords } from '../../../parts/limit-words'
 
 /** One thing that a profile says: a sentence, or names that stand for themselves. */
 export type Fact = { label: string; says: string; names?: never } | { label: string; names: string[]; says?: never }
@@ -42,26 +43,13 @@ function names(label: string, list: string[] | undefined): Fact[] {
   return [list.length === 0 ? { label, says: 'none' } : { label, names: list }]
 }
 
-/** Short, for a list: what it may spend, in the order in which it would be noticed. */
+/** Short, for a list: what it may spend. */
 export function budgetWords({ budget = {}, attempt_timeout_ms }: Profile): string[] {
-  const { turns, tool_calls, total_tokens, cost_usd, wall_ms, context_tokens, sub_agents } = budget
-  return [
-    ...(turns === undefined ? [] : [`${countInWords(turns)} turns`]),
-    ...(tool_calls === undefined ? [] : [`${countInWords(tool_calls)} tool calls`]),
-    ...(total_tokens === undefined ? [] : [`${limit(total_tokens, countInWords)} tokens`]),
-    ...(cost_usd === undefined ? [] : [cost_usd === null ? `${NO_LIMIT} on cost` : `$${usdText(cost_usd)}`]),
-    ...(wall_ms === undefined ? [] : [timeInWords(wall_ms)]),
-    ...(context_tokens === undefined ? [] : [`${countInWords(context_tokens)} tokens of context`]),
-    ...(sub_agents === undefined ? [] : [`${countInWords(sub_agents)} sub-agents`]),
-    ...(attempt_timeout_ms === undefined ? [] : [`${timeInWords(attempt_timeout_ms)} for an attempt`]),
-  ]
+  const attempt = attempt_timeout_ms === undefined ? [] : [`${timeInWords(attempt_timeout_ms)} for an attempt`]
+  return [...limitWords(budget), ...attempt]
 }
 
 function budgetFacts(profile: Profile): Fact[] {
   const words = budgetWords(profile)
   return [{ label: 'Budget', says: words.join(', ') || 'of what its parent has left' }]
-}
-
-function limit(value: number | null, words: (value: number) => string): string {
-  return value === null ? NO_LIMIT : words(value)
 }

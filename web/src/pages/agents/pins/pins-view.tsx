@@ -21,7 +21,7 @@ export function PinsView() {
   const me = useMe().data
   const unpin = useUnpin()
   const id = useId()
-  if (!view || !me) return error ? <Failure error={error} retry={refetch} /> : <Loading what="pins" />
+  if (!view || !me) return error ? <Failure below error={error} retry={refetch} /> : <Loading what="pins" />
   const place: PinPlace = { session: session_id, user: me.principal.id, workspace: view.workspace }
   const elsewhere = pinsElsewhere(view.pins, place)
   const said =

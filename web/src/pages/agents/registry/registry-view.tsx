@@ -11,7 +11,7 @@ export default function RegistryView() {
   const me = useMe()
   if (!registry.data || !me.data) {
     return registry.error ? (
-      <Failure error={registry.error} retry={registry.refetch} />
+      <Failure below error={registry.error} retry={registry.refetch} />
     ) : (
       <Loading what="the registry" />
     )

@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, useMemo, useRef } from 'react'
 import { countInWords, plural } from '#domain'
 import styles from './diff.module.css'
-import { type DiffLine, parseDiff } from './parse-diff.js'
+import { type DiffLine, parseDiff } from './parse-diff'
 
 const LINE_PX = 20
 const FILE_PX = 34

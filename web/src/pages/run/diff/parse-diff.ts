@@ -1,3 +1,5 @@
+import { printable } from '#domain'
+
 /** A line of a diff as it is shown. `old`, `new`: its number in the file before and after; null: it is not known. */
 export type DiffLine =
   | FileLine
@@ -116,5 +118,5 @@ function unquoted(path: string): string {
     if (letter !== undefined) return [ESCAPED[letter] ?? letter.charCodeAt(0)]
     return [...new TextEncoder().encode(plain)]
   })
-  return new TextDecoder().decode(new Uint8Array(bytes))
+  return printable(new TextDecoder().decode(new Uint8Array(bytes)))
 }

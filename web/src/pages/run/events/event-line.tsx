@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { memo } from 'react'
-import type { StoredEvent, WatchedEvent } from '#domain'
+import { printableAll, type StoredEvent, type WatchedEvent } from '#domain'
 import { api, at } from '../../../api/client'
 import styles from './events.module.css'
 
@@ -41,7 +41,8 @@ const TROUBLE = /failed|refused|exceeded|cancel|taken_back/
 function Details({ run_id, event }: { run_id: string; event: WatchedEvent }) {
   const whole = useQuery({
     queryKey: ['event', run_id, event.position],
-    queryFn: ({ signal }) => api<StoredEvent>(at`/runs/${run_id}/events/${event.position}`, { signal }),
+    queryFn: async ({ signal }) =>
+      printableAll(await api<StoredEvent>(at`/runs/${run_id}/events/${event.position}`, { signal })),
     enabled: event.cut,
     staleTime: Number.POSITIVE_INFINITY,
   })

@@ -1,22 +1,20 @@
 import type { ReactNode } from 'react'
-import { costInWords, countInWords, plural, type Standing, timeInWords, totalsOf } from '#domain'
+import { costInWords, countInWords, plural, timeInWords, totalsOf } from '#domain'
 import type { RunDetail } from '#wire'
+import { lastedFor } from '../../../parts/lasted'
 import { useNow } from '../../../parts/now'
 import type { RunStore } from '../run-store'
-import { STANDING_WORDS } from '../tree/agent-row'
+import { STANDING_WORDS, STANDINGS, standingCounts } from '../tree/standing'
 import styles from './header.module.css'
-
-const STANDINGS: readonly Standing[] = ['waiting', 'at_work', 'completed', 'incomplete', 'failed']
 
 /** What the run has come to, in the words and numbers that the terminal says. */
 export function Figures({ store, detail }: { store: RunStore; version: number; detail: RunDetail }) {
-  const { run, result } = detail
-  const live = run.status === 'running'
-  const now = useNow(live ? 1_000 : null)
+  const { run } = detail
+  const now = useNow(run.status === 'running' ? 1_000 : null)
   const totals = totalsOf(store.tree)
   const { turns, tool_calls, tokens, cost_usd } = totals.figures
-  const lasted = result?.duration_ms ?? (live ? Math.max(now, run.updated_at) : run.updated_at) - run.created_at
-  const shown = STANDINGS.filter((standing) => totals[standing] > 0)
+  const counts = standingCounts(store.tree, run.status === 'interrupted')
+  const shown = STANDINGS.filter((standing) => counts[standing] > 0)
   return (
     <dl className={styles.figures}>
       <Figure name="sub-agents" value={countInWords(totals.sub_agents)}>
@@ -24,11 +22,11 @@ export function Figures({ store, detail }: { store: RunStore; version: number; d
           <>
             <span className={styles.shares} aria-hidden="true">
               {shown.map((standing) => (
-                <span key={standing} className={styles[standing]} style={{ flexGrow: totals[standing] }} />
+                <span key={standing} className={styles[standing]} style={{ flexGrow: counts[standing] }} />
               ))}
             </span>
             <span className={styles.standings}>
-              {shown.map((standing) => `${countInWords(totals[standing])} ${STANDING_WORDS[standing]}`).join(' · ')}
+              {shown.map((standing) => `${countInWords(counts[standing])} ${STANDING_WORDS[standing]}`).join(' · ')}
             </span>
           </>
         )}
@@ -37,7 +35,7 @@ export function Figures({ store, detail }: { store: RunStore; version: number; d
       <Figure name={plural(tool_calls, 'tool call').replace(/^\S+ /, '')} value={countInWords(tool_calls)} />
       <Figure name="tokens" value={countInWords(tokens)} />
       <Figure name="cost" value={cost_usd === null ? 'unknown' : costInWords(cost_usd)} />
-      <Figure name="time" value={timeInWords(Math.max(0, Math.round(lasted)))} />
+      <Figure name="time" value={timeInWords(Math.round(lastedFor(run, now)))} />
     </dl>
   )
 }

@@ -3,9 +3,9 @@ import { Link } from 'wouter'
 import { ageInWords } from '#domain'
 import type { RunDetail } from '#wire'
 import { at } from '../../../api/client'
-import type { Connection } from '../../../api/live'
 import { useMayOperate } from '../../../api/queries'
 import { Button } from '../../../parts/button'
+import { LiveSign } from '../../../parts/live-sign'
 import { useNow } from '../../../parts/now'
 import { RunStatus } from '../../../parts/status'
 import type { RunStore } from '../run-store'
@@ -27,14 +27,18 @@ export function RunHeader({ store, version, detail, show }: Props) {
         <nav className={styles.crumbs} aria-label="Where you are">
           <Link href="/">Runs</Link> <span aria-hidden="true">/</span> <code>{run.run_id}</code>
         </nav>
-        <ConnectionState state={store.connection} />
+        {run.status === 'interrupted' && store.connection === 'live' ? (
+          <span>nobody works on it</span>
+        ) : (
+          <LiveSign connection={store.connection} />
+        )}
       </div>
       <div className={styles.main}>
         <div className={styles.what}>
           <Task text={run.said ?? run.task} />
           <div className={styles.meta}>
             <RunStatus run={run} />
-            <Started at={run.created_at} />
+            <Started at={run.created_at} by={detail.by} />
             <span>
               session <code>{run.session_id}</code>
             </span>
@@ -51,7 +55,7 @@ export function RunHeader({ store, version, detail, show }: Props) {
             </Link>
           )}
           <Button onClick={() => show('report')}>Report</Button>
-          <Button onClick={() => show('diff')}>Diff</Button>
+          {store.has_diff && <Button onClick={() => show('diff')}>Diff</Button>}
           {may && <RunActions detail={detail} />}
         </div>
       </div>
@@ -60,12 +64,13 @@ export function RunHeader({ store, version, detail, show }: Props) {
   )
 }
 
-function Started({ at: created }: { at: number }) {
+function Started({ at: created, by }: { at: number; by: string | null }) {
   const now = useNow(30_000)
   const date = new Date(created)
   return (
     <time dateTime={date.toISOString()} title={date.toLocaleString()}>
       started {ageInWords(created, now)}
+      {by !== null && ` by ${by}`}
     </time>
   )
 }
@@ -92,21 +97,5 @@ function Task({ text }: { text: string }) {
         </button>
       )}
     </div>
-  )
-}
-
-const CONNECTION_WORDS: Record<Connection, string> = {
-  connecting: 'connecting',
-  live: 'live',
-  lost: 'reconnecting',
-  ended: 'closed',
-}
-
-/** Whether what is seen is what is. */
-function ConnectionState({ state }: { state: Connection }) {
-  return (
-    <span className={`${styles.connection} ${styles[state]}`} role="status">
-      <span aria-hidden="true">{state === 'ended' ? '■' : state === 'lost' ? '◌' : '●'}</span> {CONNECTION_WORDS[state]}
-    </span>
   )
 }

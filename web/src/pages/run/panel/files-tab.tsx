@@ -1,13 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
-import { landingInWords, landingLeftOutInWords, receiptInWords } from '#domain'
+import { landingInWords, landingLeftOutInWords, printableAll, receiptInWords } from '#domain'
 import type { AgentDetail, DiffText } from '#wire'
 import { api, at } from '../../../api/client'
+import { Button } from '../../../parts/button'
 import { Loading } from '../../../parts/states'
 import { DiffView } from '../diff/diff-view'
 import styles from './panel.module.css'
 
 /** What became of its work, which code can hold it to: branch, commits, files, merge; what it read; and the lines. */
-export function FilesTab({ run_id, detail }: { run_id: string; detail: AgentDetail }) {
+type Props = { run_id: string; detail: AgentDetail; showDiff: () => void }
+
+export function FilesTab({ run_id, detail, showDiff }: Props) {
   const { result, worktree, asked_by } = detail
   const { receipt, landing, files_changed = [], files_read = [] } = result ?? {}
   const landed = landing ? landingInWords(landing, run_id) : []
@@ -52,7 +55,10 @@ export function FilesTab({ run_id, detail }: { run_id: string; detail: AgentDeta
         <section className={styles.part}>
           <h3>Diff</h3>
           {receipt?.merged ? (
-            <p className={styles.faint}>Its work was merged: what it changed is part of the diff of the run.</p>
+            <p className={styles.faint}>
+              Its work was merged: what it changed is part of the diff of the run.{' '}
+              <Button onClick={showDiff}>Show the diff of the run</Button>
+            </p>
           ) : (
             <LoadedDiff
               path={asked_by === null ? at`/runs/${run_id}/diff` : at`/runs/${run_id}/agents/${detail.id}/diff`}
@@ -96,11 +102,16 @@ function FileList({ name, files, none }: { name: string; files: readonly string[
 export function LoadedDiff({ path }: { path: string }) {
   const diff = useQuery({
     queryKey: ['diff', path],
-    queryFn: ({ signal }) => api<DiffText>(path, { signal }),
+    queryFn: async ({ signal }) => printableAll(await api<DiffText>(path, { signal })),
     staleTime: 0,
   })
   if (diff.error) return <p className={styles.faint}>{diff.error.message}</p>
   if (!diff.data) return <Loading what="the diff" />
   if (diff.data.diff.trim() === '') return <p className={styles.faint}>Nothing is changed.</p>
-  return <DiffView diff={diff.data.diff} />
+  return (
+    <>
+      {diff.data.cut && <p className={styles.faint}>It is too long for a page: this is its beginning.</p>}
+      <DiffView diff={diff.data.diff} />
+    </>
+  )
 }

@@ -6,7 +6,12 @@ import styles from './panel.module.css'
 
 /** What it says that came of it. How it ended is said by the runtime, and comes first. */
 export function ReportTab({ detail: { result, final_status, close_reason } }: { detail: AgentDetail }) {
-  if (!result) return <Empty title="It has not ended yet">Its report will be here when it has.</Empty>
+  if (!result)
+    return (
+      <Empty title="It has not ended yet" below>
+        Its report will be here when it has.
+      </Empty>
+    )
   const ended =
     final_status === null ? result.outcome : endInWords(endedAs(final_status, result.outcome), result.outcome)
   const why = result.reason ?? close_reason

@@ -1,17 +1,19 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useCallback, useMemo, useRef, useState } from 'react'
 import { transcriptOf } from '#domain'
+import type { Connection } from '../../../api/live'
+import { Button } from '../../../parts/button'
 import { Empty, Failure, Loading } from '../../../parts/states'
 import { useEver } from '../use-ever'
 import { EntryView } from './entry-view'
 import styles from './transcript.module.css'
 import { useAgentEvents } from './use-agent-events'
 
-type Props = { run_id: string; agent_id: string; live: boolean; newest: number }
+type Props = { run_id: string; agent_id: string; live: boolean; newest: number; connection: Connection }
 
 /** What the agent was told, said and did. It follows the end while there is more to come, unless somebody looks back. */
-export function TranscriptTab({ run_id, agent_id, live, newest }: Props) {
-  const { events, done, error, retry } = useAgentEvents(run_id, agent_id, newest)
+export function TranscriptTab({ run_id, agent_id, live, newest, connection }: Props) {
+  const { events, done, error, retry } = useAgentEvents(run_id, agent_id, { newest, connection })
   const entries = useMemo(() => transcriptOf(events), [events])
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
   const box = useRef<HTMLDivElement>(null)
@@ -35,9 +37,14 @@ export function TranscriptTab({ run_id, agent_id, live, newest }: Props) {
       }),
     [],
   )
-  if (error && entries.length === 0) return <Failure error={error} retry={retry} />
+  if (error && entries.length === 0) return <Failure below error={error} retry={retry} />
   if (!done && entries.length === 0) return <Loading what="the transcript" />
-  if (entries.length === 0) return <Empty title="It has not begun yet">What it is told and says will be here.</Empty>
+  if (entries.length === 0)
+    return (
+      <Empty title="It has not begun yet" below>
+        What it is told and says will be here.
+      </Empty>
+    )
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys
     <section ref={box} className={styles.box} tabIndex={0} aria-label="Transcript">
@@ -63,6 +70,11 @@ export function TranscriptTab({ run_id, agent_id, live, newest }: Props) {
           )
         })}
       </div>
+      {error && (
+        <p className={styles.failed} role="alert">
+          What comes after this could not be loaded: {error.message} <Button onClick={retry}>Try again</Button>
+        </p>
+      )}
     </section>
   )
 }

@@ -1,13 +1,22 @@
-import { ApiError } from '../../../api/client'
+import { printable } from '#domain'
+import { request } from '../../../api/client'
 
-/** More than so much is not put into a page. */
-const MOST_CHARS = 2_000_000
+/** More than so much is neither read nor put into a page. */
+const MOST_BYTES = 2_000_000
 
-/** The whole output of a call, as text. */
+/** The output of a call, as text. */
 export async function wholeOutput(path: string, signal: AbortSignal): Promise<string> {
-  const response = await fetch(`/api${path}`, { credentials: 'same-origin', signal })
-  if (!response.ok) throw new ApiError(response.status, 'unknown', 'The whole output cannot be had from the server.')
-  const text = await response.text()
-  if (text.length <= MOST_CHARS) return text
-  return `${text.slice(0, MOST_CHARS)}\n… and ${text.length - MOST_CHARS} characters more, which are too many for a page`
+  const reader = (await request(path, { signal })).body?.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let bytes = 0; reader; ) {
+    const { done, value } = await reader.read()
+    if (done) break
+    text += decoder.decode(value.subarray(0, MOST_BYTES - bytes), { stream: true })
+    bytes += value.length
+    if (bytes <= MOST_BYTES) continue
+    await reader.cancel()
+    return `${printable(text)}\n… and more, which is too much for a page`
+  }
+  return printable(text + decoder.decode())
 }

@@ -1,5 +1,5 @@
 import { type FormEvent, useId, useState } from 'react'
-import { formatRule } from '#domain'
+import { grantInWords, printable } from '#domain'
 import type { GivenAnswer } from '#wire'
 import { Button } from '../../../parts/button'
 import type { Asked } from './question-card'
@@ -27,7 +27,7 @@ export function PermissionAnswer({ question, send, busy }: Given<'permission'>) 
           onClick={() => send({ ...base, answer: 'allow', standing: true })}
           className={styles.wrap}
         >
-          Allow <code>{formatRule(grant).replace(/^allow /, '')}</code> for the rest of this run
+          Allow {printable(grantInWords(grant))} for the rest of this run
         </Button>
       )}
       <Button kind="danger" disabled={busy} onClick={() => send({ ...base, answer: 'deny', ...noted(note) })}>
@@ -45,10 +45,10 @@ export function ApprovalAnswer({ question, send, busy }: Given<'approval'>) {
   return (
     <div className={styles.answers}>
       <Button kind="main" disabled={busy} onClick={() => send({ ...base, answer: 'approve', ...noted(note) })}>
-        Approve
+        {step === null ? 'Carry it out' : 'Yes, begin it'}
       </Button>
-      <Button kind="danger" disabled={busy} onClick={() => send({ ...base, answer: 'decline', ...noted(note) })}>
-        Decline
+      <Button disabled={busy} onClick={() => send({ ...base, answer: 'decline', ...noted(note) })}>
+        {step === null ? 'Leave it for later' : 'No'}
       </Button>
       <Note note={note} setNote={setNote} label="Note that goes with it" />
     </div>
@@ -74,7 +74,7 @@ export function QuestionAnswer({ question, send, busy }: Given<'question'>) {
               onClick={() => send({ ...base, text: option })}
               className={styles.wrap}
             >
-              {option}
+              {printable(option)}
             </Button>
           ))}
         </div>

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
-import { ageInWords, type OpenQuestion } from '#domain'
+import { ageInWords, type OpenQuestion, printableAll, questionKey } from '#domain'
 import { at } from '../../../api/client'
 import { useMayOperate } from '../../../api/queries'
 import { useNow } from '../../../parts/now'
@@ -11,14 +11,31 @@ import { useAnswer } from './use-questions'
 
 export type Asked<K extends OpenQuestion['kind']> = Extract<OpenQuestion, { kind: K }>
 
+/** Where a question is on the page. */
+export function cardId(question: OpenQuestion): string {
+  return `question ${questionKey(question)}`
+}
+
+/** An answer is taken by the process that works on the run. After this long it seems that there is none. */
+const TAKEN_MS = 4_000
+
+type Props = {
+  run_id: string
+  question: OpenQuestion
+  /** When it was last heard that it is open. */
+  heard_at: number
+}
+
 /** One question: who asks what and why, all of what it is about, and the answers there are. */
-export function QuestionCard({ run_id, question }: { run_id: string; question: OpenQuestion }) {
+export function QuestionCard({ run_id, question, heard_at }: Props) {
   const answer = useAnswer(run_id)
   const may = useMayOperate()
   const now = useNow(10_000)
-  const given = { question, run_id, send: answer.mutate, busy: answer.isPending || answer.isSuccess }
+  const left = answer.isSuccess && heard_at > answer.submittedAt + TAKEN_MS
+  const given = { send: answer.mutate, busy: answer.isPending || (answer.isSuccess && !left) }
+  const shown = printableAll(question)
   return (
-    <article className={styles.card}>
+    <article id={cardId(question)} className={styles.card} tabIndex={-1}>
       <header className={styles.head}>
         <span className={styles.sign} aria-hidden="true">
           ?
@@ -27,15 +44,20 @@ export function QuestionCard({ run_id, question }: { run_id: string; question: O
           <Link href={at`/runs/${run_id}/agents/${question.agent_id}`}>
             <code>{question.agent_id}</code>
           </Link>{' '}
-          {wants(question, run_id)}
+          {wants(shown, run_id)}
         </h2>
         <span className={styles.age}>asked {ageInWords(question.asked_at, now)}</span>
       </header>
-      <What question={question} />
+      <What question={shown} />
       {!may && <p className={styles.reason}>Your role is viewer: an operator can answer this.</p>}
       {may && question.kind === 'permission' && <PermissionAnswer {...given} question={question} />}
       {may && question.kind === 'question' && <QuestionAnswer {...given} question={question} />}
       {may && question.kind === 'approval' && <ApprovalAnswer {...given} question={question} />}
+      {left && (
+        <p className={styles.reason} role="status">
+          Nobody has taken your answer yet: perhaps nobody works on the run. Resume it, or answer again.
+        </p>
+      )}
       {answer.error && (
         <p className={styles.refused} role="alert">
           {answer.error.message}
@@ -64,15 +86,27 @@ function wants(question: OpenQuestion, run_id: string): ReactNode {
 }
 
 function What({ question }: { question: OpenQuestion }) {
-  if (question.kind === 'approval') return <p className={styles.text}>{question.title}</p>
+  if (question.kind === 'approval') {
+    return (
+      <>
+        <p className={styles.text}>{question.title}</p>
+        <p className={styles.reason}>
+          {question.step === null
+            ? 'Nothing of it has begun. What you leave is kept, and can be carried out later.'
+            : 'The plan says that a person is asked before this step. Without a yes it is not done.'}
+        </p>
+      </>
+    )
+  }
   if (question.kind === 'question') return <p className={styles.text}>{question.text}</p>
-  const { summary, detail, reason } = question
+  const { summary, detail, cut, reason } = question
   const is_diff = detail !== null && /^(diff --git |--- |@@ )/m.test(detail)
   return (
     <>
       {/* Of a command the summary says the same as the whole of it. */}
       {!(detail !== null && summary.includes(detail.trim())) && <p className={`${styles.text} mono`}>{summary}</p>}
       {detail !== null && (is_diff ? <DiffView diff={detail} low /> : <pre className={styles.detail}>{detail}</pre>)}
+      {cut && <p className={styles.refused}>Its middle is left out here: a yes is to that, too.</p>}
       <p className={styles.reason}>{reason}</p>
     </>
   )

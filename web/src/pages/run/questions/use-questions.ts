@@ -1,17 +1,37 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect } from 'react'
 import type { GivenAnswer, Questions } from '#wire'
 import { ApiError, api, at } from '../../../api/client'
-import type { RunStore } from '../run-store'
+import type { Connection } from '../../../api/live'
 
-/** What the run waits for a person to say. Asked for again whenever an event may have changed it. */
-export function useQuestions(run_id: string, { questioned, detail }: RunStore) {
-  return useQuery({
-    queryKey: ['questions', run_id, questioned],
+/** So often it is looked whether what is open still is, and what could not be asked for is asked for again. */
+const AGAIN_MS = 5_000
+
+/** `questioned`: grows with every event that may have changed what is open. `wanted`: there may be questions at all. */
+type Watched = { wanted: boolean; questioned: number; connection: Connection }
+
+/** What the run waits for a person to say. What was known stays when it cannot be asked for. */
+export function useQuestions(run_id: string, { wanted, questioned, connection }: Watched) {
+  const queries = useQueryClient()
+  const questions = useQuery({
+    queryKey: ['questions', run_id],
     queryFn: ({ signal }) => api<Questions>(at`/runs/${run_id}/questions`, { signal }),
-    enabled: questioned > 0 && detail?.run.status !== 'closed',
-    placeholderData: keepPreviousData,
+    enabled: wanted,
     staleTime: 0,
+    refetchInterval: ({ state }) => (state.error || state.data?.questions.length ? AGAIN_MS : false),
   })
+  const live = connection === 'live'
+  // biome-ignore lint/correctness/useExhaustiveDependencies: asked for again at every event about them
+  useEffect(() => {
+    if (wanted && live) void queries.invalidateQueries({ queryKey: ['questions', run_id] })
+  }, [queries, run_id, wanted, questioned, live])
+  return {
+    open: wanted ? (questions.data?.questions ?? []) : [],
+    /** When they were last heard of. */
+    heard_at: questions.dataUpdatedAt,
+    error: wanted ? questions.error : null,
+    retry: () => void questions.refetch(),
+  }
 }
 
 /** Answers one of them. Somebody else may have been faster: then what is open is asked for again. */

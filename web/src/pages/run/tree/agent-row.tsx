@@ -6,9 +6,7 @@ import {
   doingOf,
   doingWords,
   type Span,
-  type Standing,
   type Stretch,
-  standingOf,
   type TreeAgent,
   timeAtWork,
   timeInWords,
@@ -16,18 +14,19 @@ import {
 import { at } from '../../../api/client'
 import { Bar } from './bar'
 import { Cell } from './cell'
-import type { Row } from './rows.js'
-import type { View } from './scale.js'
+import type { Row } from './rows'
+import type { View } from './scale'
+import { type Standings, standingIn, standingWord } from './standing'
 import styles from './tree.module.css'
 
-export const STANDING_WORDS: Record<Standing, string> = {
-  waiting: 'waiting',
-  at_work: 'at work',
-  completed: 'completed',
-  incomplete: 'incomplete',
-  failed: 'failed',
+const SIGNS: Record<Standings, string> = {
+  waiting: '○',
+  at_work: '●',
+  interrupted: '◐',
+  completed: '✓',
+  incomplete: '◐',
+  failed: '✗',
 }
-const SIGNS: Record<Standing, string> = { waiting: '○', at_work: '●', completed: '✓', incomplete: '◐', failed: '✗' }
 
 type Props = {
   id: string
@@ -37,6 +36,8 @@ type Props = {
   start: number
   height: number
   version: number
+  /** Nobody works on the run. */
+  interrupted: boolean
   active: boolean
   chosen: boolean
   spans: readonly Span[]
@@ -53,12 +54,11 @@ export const AgentRow = memo(function AgentRow(props: Props) {
   const { id, run_id, row, index, start, height, version, active, chosen, spans, path, origin, now, view, width } =
     props
   const { agent, level, guides, open, found, place, siblings } = row
-  const doing = doingOf(agent)
-  const asks = doing.kind === 'waiting_for_person'
-  const standing = standingOf(agent)
+  const standing = standingIn(agent, props.interrupted)
+  const asks = standing === 'at_work' && doingOf(agent).kind === 'waiting_for_person'
   // A subtree that is folded stands for all in it.
   const figures = open === false ? agent.all : agent.own
-  const words = doingWords(agent)
+  const words = standing === 'interrupted' ? 'interrupted' : doingWords(agent)
   return (
     // biome-ignore lint/a11y/useSemanticElements: of a table all rows would have to be there
     // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus, and says which row is meant
@@ -96,7 +96,7 @@ export const AgentRow = memo(function AgentRow(props: Props) {
         )}
         <span className={`${styles.sign} ${asks ? styles.asks : styles[standing]}`}>
           <span aria-hidden="true">{asks ? '?' : SIGNS[standing]}</span>
-          <span className="visually-hidden">{STANDING_WORDS[standing]}</span>
+          <span className="visually-hidden">{standingWord(agent, standing)}</span>
         </span>
         <Link
           href={at`/runs/${run_id}/agents/${agent.id}`}
@@ -126,7 +126,13 @@ export const AgentRow = memo(function AgentRow(props: Props) {
         {figures.tokens > 0 ? countInWords(figures.tokens) : ''}
       </Cell>
       <Cell className={styles.number}>
-        {figures.cost_usd === null ? 'unknown' : figures.tokens > 0 ? costInWords(figures.cost_usd) : ''}
+        {figures.cost_usd === null ? (
+          <>
+            <span className={styles.what}>cost </span>unknown
+          </>
+        ) : (
+          figures.tokens > 0 && costInWords(figures.cost_usd)
+        )}
       </Cell>
       <Cell className={`${styles.number} ${styles.time}`}>
         {agent.started_at === null ? '' : timeInWords(Math.round(timeAtWork(agent, now)))}

@@ -6,6 +6,7 @@ import { at } from '../../../api/client'
 import { useNow } from '../../../parts/now'
 import { Empty } from '../../../parts/states'
 import type { RunStore } from '../run-store'
+import { useThrottled } from '../use-throttled'
 import { useWidth } from '../use-width'
 import { AgentRow } from './agent-row'
 import { Axis } from './axis'
@@ -13,12 +14,11 @@ import { Cell } from './cell'
 import { countsOf, type Filter, wantedBy } from './filter'
 import type { Kind } from './kinds'
 import { Legend } from './legend'
-import { rowsOf } from './rows.js'
-import { ticksOf, xOf } from './scale.js'
+import { rowsOf } from './rows'
+import { ticksOf, xOf } from './scale'
 import { Toolbar } from './toolbar'
 import { Tooltip, type TooltipHandle } from './tooltip'
 import styles from './tree.module.css'
-import { useThrottled } from './use-throttled'
 import { useTreeKeys } from './use-tree-keys'
 import { useView } from './use-view'
 import { useZoomInput } from './use-zoom-input'
@@ -41,10 +41,11 @@ type Props = {
   chosen: string | null
   live: boolean
   search: RefObject<HTMLInputElement | null>
+  grid: RefObject<HTMLDivElement | null>
 }
 
 /** Every agent of the run in a tree, and beside it on one axis what each of them did when. */
-export function AgentTree({ store, version, run_id, chosen, live, search: searchBox }: Props) {
+export function AgentTree({ store, version, run_id, chosen, live, search: searchBox, grid }: Props) {
   const id = useId()
   const [, navigate] = useLocation()
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set())
@@ -52,30 +53,33 @@ export function AgentTree({ store, version, run_id, chosen, live, search: search
   const [search, setSearch] = useState('')
   const [legend, setLegend] = useState(() => window.innerWidth > 720)
   const frame = useRef<HTMLDivElement>(null)
-  const grid = useRef<HTMLDivElement>(null)
   const axis = useRef<HTMLDivElement>(null)
   const tooltip = useRef<TooltipHandle>(null)
   const narrow = useWidth(frame) < NARROW_PX
   const width = useWidth(axis)
 
-  const { events, tree, spans } = store
+  const { events, tree, spans, interrupted } = store
   const origin = events[0]?.at ?? 0
-  const last = events[events.length - 1]?.at ?? 0
   // Nobody knows how it goes on while the server cannot be reached.
   const ticks_on = live && store.connection !== 'lost'
   const clock = useNow(ticks_on ? EVERY_MS : null)
-  const now = live ? Math.max(clock, last) : last
-  const looking = useView(now - origin)
   const slow = useThrottled(version, EVERY_MS)
+  // Where bars end that have not ended. Not the last event of each frame: everything would be drawn anew with it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is changed in place, and the version says when
+  const now = useMemo(() => {
+    const last = events[events.length - 1]?.at ?? 0
+    return live ? Math.max(clock, last) : last
+  }, [events, slow, clock, live])
+  const looking = useView(now - origin)
   const path = useCriticalPath(tree, slow, now)
   const kinds = useKinds(spans, slow)
   // biome-ignore lint/correctness/useExhaustiveDependencies: the tree is changed in place, and the version says when
-  const counts = useMemo(() => countsOf(tree.agents.values()), [tree, slow])
+  const counts = useMemo(() => countsOf(tree, interrupted), [tree, slow, interrupted])
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the tree is changed in place, and the version says when
   const rows = useMemo(
-    () => rowsOf(tree.root, { folded, wanted: wantedBy(filter, search) }),
-    [tree, version, folded, filter, search],
+    () => rowsOf(tree.root, { folded, wanted: wantedBy({ filter, search, interrupted }) }),
+    [tree, version, folded, filter, search, interrupted],
   )
   const row_px = narrow ? NARROW_ROW_PX : ROW_PX
   const keyOf = useCallback((i: number) => rows[i]?.agent.id ?? i, [rows])
@@ -127,7 +131,7 @@ export function AgentTree({ store, version, run_id, chosen, live, search: search
         {...{ counts, filter, setFilter, search, setSearch, searchBox, looking, legend, setLegend, foldAll }}
         folded={folded.size > 0}
       />
-      {legend && <Legend kinds={kinds} />}
+      {legend && <Legend kinds={kinds} live={live} />}
       <div ref={frame} className={styles.frame}>
         <div
           ref={grid}
@@ -166,7 +170,7 @@ export function AgentTree({ store, version, run_id, chosen, live, search: search
             <Cell head className={`${styles.number} ${styles.time}`}>
               at work
             </Cell>
-            <Axis ref={axis} ticks={ticks} />
+            <Axis ref={axis} ticks={ticks} width={width} />
           </div>
           <div className={styles.rows} style={{ height: virtual.getTotalSize() }}>
             {items.map(({ index, start, key }) => {
@@ -176,7 +180,7 @@ export function AgentTree({ store, version, run_id, chosen, live, search: search
                 <AgentRow
                   key={key}
                   id={`${id}-${row.agent.id}`}
-                  {...{ run_id, row, index, version, origin, now, view, width, fold }}
+                  {...{ run_id, row, index, version, interrupted, origin, now, view, width, fold }}
                   start={start - HEAD_PX}
                   height={row_px}
                   active={row.agent.id === active}
@@ -189,7 +193,9 @@ export function AgentTree({ store, version, run_id, chosen, live, search: search
           </div>
         </div>
         {rows.length === 0 && tree.root && (
-          <Empty title="No agent is like that">Choose another filter, or search for something else.</Empty>
+          <Empty title="No agent is like that" below>
+            Choose another filter, or search for something else.
+          </Empty>
         )}
         {!tree.root && <p className={styles.none}>The run has not begun yet: its first agent will be here.</p>}
       </div>

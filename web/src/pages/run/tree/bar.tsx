@@ -2,8 +2,8 @@ import { memo } from 'react'
 import { type Span, type Stretch, timeInWords } from '#domain'
 import styles from './bar.module.css'
 import { KIND_WORDS } from './kinds'
-import { type View, xOf } from './scale.js'
-import { lastedOf, segmentsOf } from './segments.js'
+import { type View, xOf } from './scale'
+import { lastedOf, segmentsOf } from './segments'
 
 type Props = {
   spans: readonly Span[]

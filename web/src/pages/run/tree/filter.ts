@@ -1,39 +1,35 @@
-import { doingOf, standingOf, type TreeAgent } from '#domain'
+import type { RunTree, TreeAgent } from '#domain'
+import { STANDING_WORDS, STANDINGS, type Standings, standingCounts, standingIn } from './standing'
 
-export const FILTERS = ['all', 'at work', 'waiting', 'failed', 'clamped'] as const
+/** Of sub-agents: how they stand, each in one way, and which of them got less than was asked for. */
+export const FILTERS = ['all', ...STANDINGS, 'clamped'] as const
 export type Filter = (typeof FILTERS)[number]
 
-/** What an agent waits for that is not its own sub-agents. */
-const WAITS = new Set<string>([
-  'waiting_for_slot',
-  'waiting_for_person',
-  'waiting_to_write',
-  'waiting_for_merge',
-  'retrying',
-])
+export const FILTER_WORDS: Record<Filter, string> = { all: 'all', ...STANDING_WORDS, clamped: 'clamped' }
 
-const IS: Record<Filter, (agent: TreeAgent) => boolean> = {
-  all: () => true,
-  'at work': (agent) => standingOf(agent) === 'at_work',
-  waiting: (agent) => WAITS.has(doingOf(agent).kind),
-  failed: (agent) => standingOf(agent) === 'failed' || standingOf(agent) === 'incomplete',
-  clamped: ({ adjustments }) => adjustments.length > 0,
-}
+export type Looked = { filter: Filter; search: string; interrupted: boolean }
 
 /** null: every agent is shown. */
-export function wantedBy(filter: Filter, search: string): ((agent: TreeAgent) => boolean) | null {
+export function wantedBy({ filter, search, interrupted }: Looked): ((agent: TreeAgent) => boolean) | null {
   const text = search.trim().toLowerCase()
   if (filter === 'all' && text === '') return null
   const has = ({ id, title, profile, model }: TreeAgent) =>
     [id, title, profile ?? '', model].some((value) => value.toLowerCase().includes(text))
-  return (agent) => IS[filter](agent) && (text === '' || has(agent))
+  return (agent) => is(agent, filter, interrupted) && (text === '' || has(agent))
+}
+
+function is(agent: TreeAgent, filter: Filter, interrupted: boolean): boolean {
+  if (filter === 'all') return true
+  if (agent.parent_id === null) return false
+  return filter === 'clamped' ? agent.adjustments.length > 0 : standingIn(agent, interrupted) === filter
 }
 
 export type Counts = Record<Filter, number>
 
-/** How many agents each filter shows. */
-export function countsOf(agents: Iterable<TreeAgent>): Counts {
-  const counts: Counts = { all: 0, 'at work': 0, waiting: 0, failed: 0, clamped: 0 }
-  for (const agent of agents) for (const filter of FILTERS) if (IS[filter](agent)) counts[filter]++
-  return counts
+/** How many sub-agents each filter shows. */
+export function countsOf(tree: RunTree, interrupted: boolean): Counts {
+  const standings: Record<Standings, number> = standingCounts(tree, interrupted)
+  let clamped = 0
+  for (const agent of tree.agents.values()) if (is(agent, 'clamped', interrupted)) clamped++
+  return { all: Math.max(0, tree.agents.size - 1), ...standings, clamped }
 }

@@ -4,7 +4,7 @@ import { KIND_WORDS, type Kind, LEGEND } from './kinds'
 import styles from './tree.module.css'
 
 /** What the pieces of bars look like, and what they mean: of those kinds that there are. */
-export const Legend = memo(function Legend({ kinds }: { kinds: ReadonlySet<Kind> }) {
+export const Legend = memo(function Legend({ kinds, live }: { kinds: ReadonlySet<Kind>; live: boolean }) {
   return (
     <ul className={styles.legend} aria-label="What the bars mean">
       {LEGEND.filter((kind) => kinds.has(kind)).map((kind) => (
@@ -19,7 +19,7 @@ export const Legend = memo(function Legend({ kinds }: { kinds: ReadonlySet<Kind>
         <span className={barStyles.sample} aria-hidden="true">
           <span className={barStyles.critical} />
         </span>
-        critical path: what the end waited for
+        critical path: what the end {live ? 'waits' : 'waited'} for
       </li>
     </ul>
   )

@@ -1,4 +1,4 @@
-import { type View, xOf } from './scale.js'
+import { type View, xOf } from './scale'
 
 type SpanLike<K extends string> = { kind: K; from: number; to: number | null }
 

@@ -1,7 +1,8 @@
 import { memo, type RefObject, useEffect } from 'react'
+import { countInWords } from '#domain'
 import { IconButton } from '../../../parts/button'
-import { typing } from '../typing'
-import { type Counts, FILTERS, type Filter } from './filter'
+import { isTaken } from '../../../parts/taken-keys'
+import { type Counts, FILTER_WORDS, FILTERS, type Filter } from './filter'
 import styles from './tree.module.css'
 import type { Looking } from './use-view'
 
@@ -30,22 +31,18 @@ export const Toolbar = memo(function Toolbar(props: Props) {
     <div className={styles.toolbar}>
       <h2>Agents</h2>
       {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a row everywhere */}
-      <div className={styles.filters} role="group" aria-label="Which agents are shown">
-        {FILTERS.map((name) => {
-          const count = counts[name]
-          return (
-            <button
-              key={name}
-              type="button"
-              className={styles.filter}
-              aria-pressed={filter === name}
-              disabled={count === 0 && filter !== name}
-              onClick={() => setFilter(name)}
-            >
-              {name} <span className={styles.count}>{count}</span>
-            </button>
-          )
-        })}
+      <div className={styles.filters} role="group" aria-label="Which sub-agents are shown">
+        {FILTERS.filter((name) => counts[name] > 0 || filter === name).map((name) => (
+          <button
+            key={name}
+            type="button"
+            className={styles.filter}
+            aria-pressed={filter === name}
+            onClick={() => setFilter(name)}
+          >
+            {FILTER_WORDS[name]} <span className={styles.count}>{countInWords(counts[name])}</span>
+          </button>
+        ))}
       </div>
       <input
         ref={searchBox}
@@ -62,25 +59,26 @@ export const Toolbar = memo(function Toolbar(props: Props) {
           event.currentTarget.blur()
         }}
       />
-      <span className={styles.space} />
-      <button type="button" className={styles.filter} onClick={() => props.foldAll(!props.folded)}>
-        {props.folded ? 'Unfold all' : 'Fold all'}
-      </button>
-      <button type="button" className={styles.filter} aria-pressed={legend} onClick={() => setLegend(!legend)}>
-        Legend
-      </button>
-      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a row everywhere */}
-      <span className={styles.zoom} role="group" aria-label="Time line">
-        <IconButton label="Zoom out (-)" disabled={looking.fits} onClick={() => looking.zoom(1 / STEP)}>
-          −
-        </IconButton>
-        <IconButton label="Zoom in (+)" onClick={() => looking.zoom(STEP)}>
-          +
-        </IconButton>
-        <IconButton label="Show all of the time (0)" disabled={looking.fits} onClick={looking.showAll}>
-          ⤢
-        </IconButton>
-      </span>
+      <div className={styles.tools}>
+        <button type="button" className={styles.filter} onClick={() => props.foldAll(!props.folded)}>
+          {props.folded ? 'Unfold all' : 'Fold all'}
+        </button>
+        <button type="button" className={styles.filter} aria-pressed={legend} onClick={() => setLegend(!legend)}>
+          Legend
+        </button>
+        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a row everywhere */}
+        <span className={styles.zoom} role="group" aria-label="Time line">
+          <IconButton label="Zoom out (-)" disabled={looking.fits} onClick={() => looking.zoom(1 / STEP)}>
+            −
+          </IconButton>
+          <IconButton label="Zoom in (+)" onClick={() => looking.zoom(STEP)}>
+            +
+          </IconButton>
+          <IconButton label="Show all of the time (0)" disabled={looking.fits} onClick={looking.showAll}>
+            ⤢
+          </IconButton>
+        </span>
+      </div>
     </div>
   )
 })
@@ -88,7 +86,7 @@ export const Toolbar = memo(function Toolbar(props: Props) {
 function useZoomKeys({ zoom, pan, showAll }: Looking): void {
   useEffect(() => {
     const press = (event: globalThis.KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || typing(event)) return
+      if (isTaken(event)) return
       if (event.key === '+' || event.key === '=') zoom(STEP)
       else if (event.key === '-') zoom(1 / STEP)
       else if (event.key === '0') showAll()

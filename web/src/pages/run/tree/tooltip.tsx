@@ -1,7 +1,7 @@
 import { type PointerEvent, type RefObject, useImperativeHandle, useState } from 'react'
 import { timeInWords } from '#domain'
 import { KIND_WORDS, type Kind } from './kinds'
-import { tickText } from './scale.js'
+import { tickText } from './scale'
 import styles from './tree.module.css'
 
 type Shown = { x: number; y: number; words: string; lasted: string; when: string; others: number }

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import type { TreeAgent } from '#domain'
-import type { Row } from './rows.js'
+import type { Row } from './rows'
 
 type Given = {
   rows: readonly Row<TreeAgent>[]

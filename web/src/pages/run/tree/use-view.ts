@@ -1,5 +1,5 @@
 import { useCallback, useMemo, useState } from 'react'
-import { panned, type View, zoomed } from './scale.js'
+import { panned, type View, zoomed } from './scale'
 
 export type Looking = {
   view: View

@@ -1,10 +1,11 @@
-import type { Connection } from '../../api/live'
+import type { Connection } from '../api/live'
 import styles from './live-sign.module.css'
 
 const WORDS: Record<Connection, string> = {
   connecting: 'connecting …',
   live: 'live',
   lost: 'connection lost, trying again …',
+  busy: 'too many windows are open, trying again …',
   ended: 'ended',
 }
 

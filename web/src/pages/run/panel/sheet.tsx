@@ -1,0 +1,26 @@
+import { type ReactNode, useEffect, useRef } from 'react'
+import styles from './panel.module.css'
+
+/** Over all of the page, which cannot be reached meanwhile: the browser keeps the focus inside. */
+export function Sheet({ label, close, children }: { label: string; close: () => void; children: ReactNode }) {
+  const sheet = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    const shown = sheet.current
+    shown?.showModal()
+    return () => shown?.close()
+  }, [])
+  return (
+    <dialog
+      ref={sheet}
+      className={`${styles.panel} ${styles.sheet}`}
+      aria-label={label}
+      onCancel={(event) => {
+        event.preventDefault()
+        // Of the sheet itself, not of a dialog in front of it.
+        if (event.target === sheet.current) close()
+      }}
+    >
+      {children}
+    </dialog>
+  )
+}
