@@ -34,7 +34,7 @@ const MAY_TOUCH: Record<string, RegExp> = {
   cli: /./,
   store: /^node:fs/,
   models: /^node:https?$/,
-  server: /^node:(http|fs)/,
+  server: /^node:(http|net|os|fs)/,
 }
 
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(

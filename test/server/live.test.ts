@@ -112,7 +112,7 @@ it('sends the list of runs, then only what is new or has changed', async () => {
   const stream = messages(await window.open('/runs/live'))
   const next = async () => (await stream.next()).value as { event: string; data: { run_id: string; status: string }[] }
   const first = await next()
-  expect(first).toEqual({ event: 'runs', id: null, data: [await retinue.find(before.run_id)] })
+  expect(first).toEqual({ event: 'runs', id: null, data: [{ ...(await retinue.find(before.run_id)), asks: 0 }] })
   const after = retinue.run({ task: 'After' })
   for (;;) {
     const { data } = await next()

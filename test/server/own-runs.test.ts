@@ -58,6 +58,7 @@ it('waits for an answer that comes through the window', async () => {
     questions: { agent_id: string; call_id: string; kind: string }[]
   }
   expect(questions).toMatchObject([{ agent_id: 'root', kind: 'permission', tool: 'write_file' }])
+  expect((await window.get('/runs')).body).toMatchObject({ runs: [{ run_id, status: 'running', asks: 1 }] })
   const { agent_id, call_id } = questions[0] as (typeof questions)[0]
   const answer = { agent_id, call_id, kind: 'permission', answer: 'allow' }
   expect(await window.send('POST', `/runs/${run_id}/answers`, answer)).toEqual({ status: 200, body: { questions: [] } })

@@ -159,7 +159,7 @@ it('lists runs in pages, by status, session and text', async () => {
   for (const task of ['Mend the roof', 'Paint the door', 'Mend the DOOR', 'Sweep']) {
     const run = retinue.run({ task })
     await run.result()
-    runs.unshift(await retinue.find(run.run_id))
+    runs.unshift({ ...(await retinue.find(run.run_id)), asks: 0 })
   }
   const [sweep, mend, paint, roof] = json(runs)
   const list = async (query: string) => (await window.get(`/runs?${query}`)).body

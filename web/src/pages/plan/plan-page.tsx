@@ -110,7 +110,7 @@ function Shown({ detail, outcome, questions, connection }: ShownProps) {
           </p>
         )}
       </header>
-      <QuestionList run_id={run_id} questions={questions} />
+      <QuestionList run_id={run_id} heard={run.status === 'running'} questions={questions} />
       <div className={wide && chosen ? styles.columns : undefined}>
         <div className={styles.main}>
           {wide && steps.length > 0 && (

@@ -57,7 +57,7 @@ export function RunPage({ run_id, agent_id }: Props) {
       <div className={styles.run}>
         {store.connection === 'lost' && <Lost />}
         <RunHeader store={store} version={version} detail={detail} show={show} />
-        <QuestionList run_id={run_id} questions={questions} />
+        <QuestionList run_id={run_id} heard={live} questions={questions} />
         <AgentTree {...{ store, version, run_id, live, search, grid }} chosen={agent_id} />
         <div ref={record} className={styles.record}>
           <RunRecord {...{ store, version, run_id, live, shown }} show={setShown} />

@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import { Link } from 'wouter'
 import { ageInWords, type OpenQuestion, printableAll, questionKey } from '#domain'
 import { at } from '../../../api/client'
@@ -19,20 +19,27 @@ export function cardId(question: OpenQuestion): string {
 /** An answer is taken by the process that works on the run. After this long it seems that there is none. */
 const TAKEN_MS = 4_000
 
+/** So long after it has come up a question cannot be answered: a click may have been meant for the one before it. */
+const LOOK_FIRST_MS = 700
+
 type Props = {
   run_id: string
+  /** Somebody works on the run, and would hear an answer. */
+  heard: boolean
   question: OpenQuestion
   /** When it was last heard that it is open. */
   heard_at: number
 }
 
 /** One question: who asks what and why, all of what it is about, and the answers there are. */
-export function QuestionCard({ run_id, question, heard_at }: Props) {
+export function QuestionCard({ run_id, heard, question, heard_at }: Props) {
   const answer = useAnswer(run_id)
-  const may = useMayOperate()
+  const role = useMayOperate()
+  const may = role && heard
+  const seen = useSeen(LOOK_FIRST_MS)
   const now = useNow(10_000)
   const left = answer.isSuccess && heard_at > answer.submittedAt + TAKEN_MS
-  const given = { send: answer.mutate, busy: answer.isPending || (answer.isSuccess && !left) }
+  const given = { send: answer.mutate, busy: !seen || answer.isPending || (answer.isSuccess && !left) }
   const shown = printableAll(question)
   return (
     <article id={cardId(question)} className={styles.card} tabIndex={-1}>
@@ -49,7 +56,8 @@ export function QuestionCard({ run_id, question, heard_at }: Props) {
         <span className={styles.age}>asked {ageInWords(question.asked_at, now)}</span>
       </header>
       <What question={shown} />
-      {!may && <p className={styles.reason}>Your role is viewer: an operator can answer this.</p>}
+      {!role && <p className={styles.reason}>Your role is viewer: an operator can answer this.</p>}
+      {!heard && <p className={styles.reason}>Nobody works on the run now. Resume it, and it asks this again.</p>}
       {may && question.kind === 'permission' && <PermissionAnswer {...given} question={question} />}
       {may && question.kind === 'question' && <QuestionAnswer {...given} question={question} />}
       {may && question.kind === 'approval' && <ApprovalAnswer {...given} question={question} />}
@@ -65,6 +73,16 @@ export function QuestionCard({ run_id, question, heard_at }: Props) {
       )}
     </article>
   )
+}
+
+/** Whether it has been there for so long. */
+function useSeen(ms: number): boolean {
+  const [seen, setSeen] = useState(false)
+  useEffect(() => {
+    const timer = window.setTimeout(() => setSeen(true), ms)
+    return () => window.clearTimeout(timer)
+  }, [ms])
+  return seen
 }
 
 function wants(question: OpenQuestion, run_id: string): ReactNode {

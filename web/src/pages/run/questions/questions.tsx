@@ -4,10 +4,10 @@ import { QuestionCard } from './question-card'
 import styles from './questions.module.css'
 import type { useQuestions } from './use-questions'
 
-type Props = { run_id: string; questions: ReturnType<typeof useQuestions> }
+type Props = { run_id: string; heard: boolean; questions: ReturnType<typeof useQuestions> }
 
 /** What waits for a person, before everything else. It is always there, so that those who do not see it hear of it. */
-export function QuestionList({ run_id, questions: { open, heard_at, error, retry } }: Props) {
+export function QuestionList({ run_id, heard, questions: { open, heard_at, error, retry, late } }: Props) {
   const last = open[open.length - 1]
   return (
     <>
@@ -19,11 +19,19 @@ export function QuestionList({ run_id, questions: { open, heard_at, error, retry
           What this run asks could not be loaded: {error.message} <Button onClick={retry}>Try again</Button>
         </p>
       )}
+      {late && (
+        <p className={styles.failed} role="alert">
+          Your answer was not taken. {late}
+        </p>
+      )}
       {open.length > 0 && (
         <section className={styles.questions} aria-label="Questions that wait for you">
           {open.map((question) => (
             // What is asked once more, after its process had ended, is a new question.
-            <QuestionCard key={`${questionKey(question)} ${question.asked_at}`} {...{ run_id, question, heard_at }} />
+            <QuestionCard
+              key={`${questionKey(question)} ${question.asked_at}`}
+              {...{ run_id, heard, question, heard_at }}
+            />
           ))}
         </section>
       )}

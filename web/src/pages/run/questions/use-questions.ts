@@ -20,6 +20,8 @@ export function useQuestions(run_id: string, { wanted, questioned, connection }:
     staleTime: 0,
     refetchInterval: ({ state }) => (state.error || state.data?.questions.length ? AGAIN_MS : false),
   })
+  // Of an answer that came too late: its card is gone with the question.
+  const late = useQuery<string | null>({ queryKey: ['late', run_id], queryFn: () => null, enabled: false })
   const live = connection === 'live'
   // biome-ignore lint/correctness/useExhaustiveDependencies: asked for again at every event about them
   useEffect(() => {
@@ -31,6 +33,7 @@ export function useQuestions(run_id: string, { wanted, questioned, connection }:
     heard_at: questions.dataUpdatedAt,
     error: wanted ? questions.error : null,
     retry: () => void questions.refetch(),
+    late: late.data ?? null,
   }
 }
 
@@ -39,7 +42,9 @@ export function useAnswer(run_id: string) {
   const queries = useQueryClient()
   return useMutation({
     mutationFn: (answer: GivenAnswer) => api(at`/runs/${run_id}/answers`, { method: 'POST', body: answer }),
+    onMutate: () => queries.setQueryData(['late', run_id], null),
     onSettled: (_answer, error) => {
+      if (error instanceof ApiError && error.status === 409) queries.setQueryData(['late', run_id], error.message)
       if (error === null || (error instanceof ApiError && error.status === 409)) {
         return queries.invalidateQueries({ queryKey: ['questions', run_id] })
       }
