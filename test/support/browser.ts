@@ -84,5 +84,7 @@ export async function openPage(browser: Browser, options: OpenOptions): Promise<
   })
   const page = await context.newPage()
   await page.goto(url)
+  // It is drawn when the token has been exchanged, or refused: whoever goes elsewhere before that has half a login.
+  if (url.includes('#')) await page.getByRole('banner').waitFor()
   return page
 }

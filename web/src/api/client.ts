@@ -42,6 +42,8 @@ export async function request(path: string, { method = 'GET', body, signal }: As
   if (response.ok) return response
   const answer: unknown = await response.json().catch(() => null)
   const { error } = (answer ?? {}) as Partial<WireError>
+  // The cookie alone is there: the page was left before it could keep what the login gave besides.
+  if (error?.code === 'no_key') changeEntry({ missing: true })
   const message = error?.message ?? `The server answered with ${response.status}`
   throw new ApiError(response.status, error?.code ?? 'unknown', message, error?.faults)
 }
