@@ -34,7 +34,7 @@ export type OpenOptions = {
   finished?: WhenFinished
 }
 
-export function launch(): Promise<Browser> {
+function launch(): Promise<Browser> {
   if (program === null) throw new Error('There is no Chromium here: node scripts/ensure-browser.mjs')
   return chromium.launch({
     executablePath: program,
@@ -54,7 +54,7 @@ const TELL_VIOLATIONS = `document.addEventListener('securitypolicyviolation', (e
  * A page as a person has it. When the test is over, nothing may have gone wrong in it that the test did not expect, and
  * nothing may have been asked of anybody but the server.
  */
-export async function openPage(browser: Browser, options: OpenOptions): Promise<Page> {
+async function openPage(browser: Browser, options: OpenOptions): Promise<Page> {
   const { url, expected, finished = onTestFinished } = options
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, ...options.context })
   // Against hanging, not for speed: see vitest.config.ts.

@@ -46,6 +46,18 @@ describeInBrowser('the window when its server', (browser) => {
     const page = await browser.open({ url: server.address, expected: /401/ })
     await page.getByRole('heading', { name: 'This window has no key' }).waitFor()
     await page.getByText('the key is behind the #').waitFor()
+    const come = async (token: string) => {
+      await page.getByLabel('Your token').fill(token)
+      await page.getByRole('button', { name: 'Come in' }).click()
+    }
+    await come('not-the-token')
+    await page.getByRole('alert').waitFor()
+    await come(server.token ?? '')
+    await page.getByRole('heading', { name: 'Runs' }).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { name: 'This window has no key' }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: 'This window has no key' }).waitFor()
   })
 
   it('has a key, keeps it out of the address and away from scripts', async () => {

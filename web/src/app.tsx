@@ -14,6 +14,7 @@ import { api } from './api/client'
 import { currentEntry, type Entry, onEntry } from './api/entry'
 import { useMe } from './api/queries'
 import styles from './app.module.css'
+import { NoKey, SignOut } from './entrance'
 import { RunsPage } from './pages/runs/runs-page'
 import { Boundary } from './parts/boundary'
 import { Button } from './parts/button'
@@ -68,6 +69,7 @@ export function App() {
           </span>
         )}
         <ThemeSwitch />
+        {me.data && !entry.missing && <SignOut />}
       </header>
       <main id="main" className={styles.main} tabIndex={-1} ref={main}>
         {entry.refused && <NotTaken {...entry.refused} />}
@@ -127,15 +129,6 @@ function NoPage() {
   return (
     <Empty title="There is no such page">
       <Link href="/">See the runs of this folder</Link>
-    </Empty>
-  )
-}
-
-function NoKey() {
-  return (
-    <Empty title="This window has no key">
-      Open the address that <code>retinue serve</code> printed, all of it: the key is behind the #. Each start of the
-      server has a new one.
     </Empty>
   )
 }

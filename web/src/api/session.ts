@@ -14,7 +14,8 @@ export async function exchangeToken(location: Location, history: History): Promi
   return enter(token)
 }
 
-async function enter(token: string): Promise<boolean> {
+/** True: the token was taken. What was wrong with one that was not is told by the frame. */
+export async function enter(token: string): Promise<boolean> {
   try {
     const { key } = await api<LoggedIn>('/login', { method: 'POST', body: { token } })
     keepKey(key)
