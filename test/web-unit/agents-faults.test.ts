@@ -80,13 +80,13 @@ describe('faults of a registry as it is typed', () => {
     ])
   })
 
-  it('a profile that there is not, or that is broken, is a warning: the server decides', () => {
+  it('a profile that there is not is a fault, as it is for the server; one that is broken is warned of', () => {
     const source = text(agent({ profileId: 'reviewr' }), agent({ agentId: '@other', profileId: 'broken' }))
     expect(marked(source)).toEqual([
       {
         at: '"reviewr"',
         line: 6,
-        severity: 'warning',
+        severity: 'error',
         says: 'agents[0].profileId: there is no profile "reviewr" (did you mean reviewer?): retinue agents (in a chat: /agents) lists those that there are',
       },
       {

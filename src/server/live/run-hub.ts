@@ -143,6 +143,7 @@ export class RunHub {
     this.#standing = { version: version + 1, text, status, owned_here: detail.owned_here }
     this.#waiting.wake()
   }
+
   #detail(): Promise<RunDetail> {
     return runDetail(this.parts.retinue, this.parts.own, this.run.run_id)
   }

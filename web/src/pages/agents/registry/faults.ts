@@ -3,8 +3,8 @@ import type { ProfileView } from '../data'
 import { placesIn } from './places'
 
 /**
- * What is wrong with the text of a registry, in the server's words, and where in the text. A warning does not keep from
- * saving: what the page knows of profiles may be old, and the server decides.
+ * What is wrong with the text of a registry, in the server's words, and where in the text. What is only warned of is
+ * stored all the same.
  */
 export type TextFault = RegistryFault & { from: number; to: number; line: number; severity: 'error' | 'warning' }
 
@@ -14,14 +14,10 @@ type Known = Pick<ProfileView, 'name' | 'fault'>
 export function textFaults(text: string, profiles: readonly Known[] | null): TextFault[] {
   const syntax = syntaxFault(text)
   if (syntax) return [syntax]
-  const errors = faultsOf(text, null)
-  const told = new Set(errors.map(({ path, message }) => `${path}\n${message}`))
-  const known = profiles === null ? errors : faultsOf(text, profiles)
-  const unknown = known.filter(({ path, message }) => !told.has(`${path}\n${message}`))
   const placed = placing(text)
   return [
-    ...errors.map((fault) => placed(fault, 'error')),
-    ...[...unknown, ...brokenProfiles(text, profiles ?? [])].map((fault) => placed(fault, 'warning')),
+    ...faultsOf(text, profiles).map((fault) => placed(fault, 'error')),
+    ...brokenProfiles(text, profiles ?? []).map((fault) => placed(fault, 'warning')),
   ].sort((a, b) => a.from - b.from)
 }
 
