@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
-/** They look at what a process has loaded, so that each needs one of its own. */
-const ALONE = ['test/models/prices-load.test.ts']
+/** They look at what their process has loaded or holds, so that each needs one of its own. */
+const ALONE = ['test/models/prices-load.test.ts', 'test/host/leash.test.ts']
 
 export default defineConfig({
   // As in web/vite.config.ts, for those parts of the web app that are tested without a browser.

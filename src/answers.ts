@@ -20,8 +20,8 @@ const TAKEN_WITHIN_MS = 25_000
 /** So long they may take to write it down: more, so that whoever is told that it was not taken is told the truth. */
 const PATIENCE_MS = 30_000
 
-/** Of so many runs what was read is kept. */
-const MOST_SEEN = 100
+/** Of so many runs what was read is kept: more than any list shows, since lists ask about all that they show. */
+const MOST_SEEN = 500
 
 /** What a tool says for a person who did not answer. */
 const UNANSWERED = 'error'

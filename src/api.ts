@@ -109,7 +109,7 @@ export type RunOptions = {
   session_id?: string
 } & Watching
 
-/** `signal`: nobody waits for it any more. What was asked for stays asked for. */
+/** `signal`: nobody waits for it any more. Whoever works on the run still hears of it; if they end before, ask again. */
 export type WaitOptions = { signal?: AbortSignal }
 
 /** Who sits in front of a run, and what they get to see. */

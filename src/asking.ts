@@ -30,12 +30,12 @@ export class Asking {
     this.#asked.set(key, asked)
     asked.waiting += 1
     try {
-      const now = this.clock.now()
-      if (now - asked.at >= AGAIN_MS) {
-        asked.at = now
-        await this.store.signal(wanted)
-      }
       for (;;) {
+        const now = this.clock.now()
+        if (now - asked.at >= AGAIN_MS) {
+          asked.at = now
+          await this.store.signal(wanted)
+        }
         const came = await come()
         if (came !== null) return came
         signal?.throwIfAborted()

@@ -1,8 +1,8 @@
 import { constants } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, realpath } from 'node:fs/promises'
 
-/** Nobody writes more than that for a program to read whole. */
-const MOST_BYTES = 16 * 1024 * 1024
+/** More than configurations have, and recorded scripts: what is read whole must fit into memory. */
+const MOST_BYTES = 128 * 1024 * 1024
 
 export async function readTextIfAny(path: string): Promise<string | null> {
   try {
@@ -12,6 +12,8 @@ export async function readTextIfAny(path: string): Promise<string | null> {
       const stat = await file.stat()
       // A folder of that name is not the file; and a fence may hold the name with one while a command runs.
       if (stat.isDirectory()) return null
+      // What somebody links to /dev/null is to say nothing.
+      if (stat.isCharacterDevice() && (await realpath(path)) === '/dev/null') return ''
       if (!stat.isFile()) throw new Error(`${path} is no ordinary file`)
       if (stat.size > MOST_BYTES) throw new Error(`${path} has more than ${MOST_BYTES} bytes`)
       return await file.readFile('utf8')

@@ -56,6 +56,12 @@ const SECURITY = {
     name: 'retinue_<port>',
     description: 'What POST /api/login gives a browser.',
   },
+  key: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Retinue-Key',
+    description: 'What it gives besides: needed with the cookie by whatever changes something.',
+  },
 }
 
 /** Shapes that many routes have, under their own names. */
@@ -101,6 +107,7 @@ function operation(one: Route): Json {
     operationId: `${method.toLowerCase()}${path.replace(/[/:.](\w)/g, (_, letter: string) => letter.toUpperCase())}`,
     summary,
     description: `Least role: ${least}.`,
+    ...(method === 'GET' ? {} : { security: [{ token: [] }, { cookie: [], key: [] }] }),
     parameters: [
       ...parameters(params, 'path'),
       ...parameters(query, 'query'),

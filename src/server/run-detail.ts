@@ -15,7 +15,8 @@ export async function findRun(retinue: Retinue, run_id: string): Promise<RunSumm
 export async function runDetail(retinue: Retinue, own: OwnRuns, run_id: string): Promise<RunDetail> {
   const run = await findRun(retinue, run_id)
   const result = run.status === 'closed' ? await retinue.result(run_id) : null
-  const [created] = await retinue.store.read({ run_id, limit: 1 })
+  // A log that cannot be read says so where it is read.
+  const [created] = await retinue.store.read({ run_id, limit: 1 }).catch(() => [])
   const by = (created?.type === 'run.created' && created.data.by) || null
   return { run, result, owned_here: own.has(run_id), by }
 }

@@ -80,7 +80,7 @@ export interface Store extends Records {
   /** Lets go of it, so that the next owner need not wait for the end of its time. */
   release(lease: Lease): Promise<void>
 
-  /** It is kept until its run is closed: nobody is there to hear it then. Ids only grow. */
+  /** It is kept until its run is closed; of one that is, it is not kept, and has the id 0. Ids only grow. */
   signal(signal: Omit<Signal, 'id' | 'at'>): Promise<Signal>
   /** Signals with an id above `after`, of one run or of all. */
   signals(query: { run_id?: string; after: number }): Promise<Signal[]>

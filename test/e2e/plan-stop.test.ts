@@ -87,7 +87,8 @@ describeSandboxed('the complex-task flow', () => {
 
     it('is cancelled: all is closed, nothing lands, and the work is kept', { timeout: TIMEOUT_MS }, async () => {
       const { cwd, retinue, before } = await begun()
-      const cancel = ({ run_id }: Run) => retinue.cancel(run_id, 'person', 'enough')
+      // At once, not when it is heard: what is at work must not get further meanwhile.
+      const cancel = async (run: Run) => run.cancel('enough')
       const { run_id, result } = await stoppedAt(retinue, place, cancel)
       expect(result).toMatchObject({ outcome: 'cancelled' })
       const { log } = await checkLog(cwd, run_id, [], expect)

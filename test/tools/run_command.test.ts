@@ -59,9 +59,11 @@ describe('run_command', () => {
   })
 
   it('stops when the call is cancelled', async () => {
-    const { call, abort } = await workbench()
-    setTimeout(() => abort.abort(), 100)
-    expect(await call('run_command', { command: 'echo start; sleep 20' })).toEqual({
+    const { call, abort, progress } = await workbench()
+    const stopped = call('run_command', { command: 'echo start; sleep 20' })
+    await expect.poll(() => progress.join(''), { timeout: 60_000 }).toContain('start')
+    abort.abort()
+    expect(await stopped).toEqual({
       ok: false,
       content: 'stopped: the call was cancelled or its time was up\nstart',
     })

@@ -60,7 +60,7 @@ describeInBrowser('the frame around the pages', (browser) => {
     const error = { code: 'too_many', message: 'Too many tokens that are none. Try again in 6 seconds.' }
     await page.route('**/api/login', (route) => route.fulfill({ status: 429, json: { error } }))
     await page.goto(`${address}/#token=${token}`)
-    await page.getByRole('alert').getByText(`The key in the address was not taken: ${error.message}`).waitFor()
+    await page.getByRole('alert').getByText(`The token was not taken: ${error.message}`).waitFor()
     expect(page.url()).toBe(`${address}/`)
     await page.unroute('**/api/login')
     await page.getByRole('button', { name: 'Try again' }).click()

@@ -137,7 +137,7 @@ function NoPage() {
 function NotTaken({ error, again }: NonNullable<Entry['refused']>) {
   return (
     <p className={styles.refused} role="alert">
-      <span>The key in the address was not taken: {error.message}</span>
+      <span>The token was not taken: {error.message}</span>
       <Button onClick={again}>Try again</Button>
     </p>
   )

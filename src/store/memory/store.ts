@@ -115,9 +115,10 @@ export class MemoryStore implements Store {
   async signal({ run_id, kind, data, by }: Omit<Signal, 'id' | 'at'>): Promise<Signal> {
     this.#open()
     const text = JSON.stringify(data ?? null)
-    this.#lastSignal += 1
-    const signal = { id: this.#lastSignal, run_id, kind, data: text, by, at: this.clock.now() }
-    this.#signals.push(signal)
+    const closed = this.#log.row(run_id)?.status === 'closed'
+    if (!closed) this.#lastSignal += 1
+    const signal = { id: closed ? 0 : this.#lastSignal, run_id, kind, data: text, by, at: this.clock.now() }
+    if (!closed) this.#signals.push(signal)
     return { ...signal, data: JSON.parse(text) }
   }
 

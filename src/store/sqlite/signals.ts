@@ -15,7 +15,10 @@ export class Signals {
     readonly clock: { now(): number },
   ) {
     this.#statements = {
-      add: writing.prepare('INSERT INTO signals (run_id, kind, data, by, at) VALUES (?, ?, ?, ?, ?)'),
+      add: writing.prepare(
+        `INSERT INTO signals (run_id, kind, data, by, at) SELECT ?1, ?2, ?3, ?4, ?5
+          WHERE NOT EXISTS (SELECT 1 FROM runs WHERE run_id = ?1 AND status = 'closed')`,
+      ),
       all: reading.prepare(`${SELECT} WHERE id > ? ORDER BY id`),
       ofRun: reading.prepare(SIGNALS_OF_RUN),
       last: reading.prepare('SELECT coalesce(max(id), 0) AS id FROM signals'),
@@ -25,8 +28,8 @@ export class Signals {
   add({ run_id, kind, data, by }: Omit<Signal, 'id' | 'at'>): Signal {
     const at = this.clock.now()
     const text = JSON.stringify(data ?? null)
-    const { lastInsertRowid } = this.#statements.add.run([run_id, kind, text, by, at])
-    return { id: Number(lastInsertRowid), run_id, kind, data: JSON.parse(text), by, at }
+    const { changes, lastInsertRowid } = this.#statements.add.run([run_id, kind, text, by, at])
+    return { id: changes > 0 ? Number(lastInsertRowid) : 0, run_id, kind, data: JSON.parse(text), by, at }
   }
 
   list({ run_id, after }: { run_id?: string; after: number }): Signal[] {

@@ -18,6 +18,10 @@ const UNREACHABLE = 'The server cannot be reached. If it was ended, start it aga
 
 type Asked = { method?: 'GET' | 'POST' | 'PUT' | 'DELETE'; body?: unknown; signal?: AbortSignal }
 
+/** The key that the server did not take: with another one, whichever window brought it, it is tried again. */
+let useless: string | undefined
+const keyNow = () => keyHeader()['x-retinue-key'] ?? ''
+
 /** One call of the API. `path` is below /api and its parts are encoded already: see `at`. */
 export async function api<T>(path: string, asked: Asked = {}): Promise<T> {
   const response = await request(path, asked)
@@ -38,12 +42,16 @@ export async function request(path: string, { method = 'GET', body, signal }: As
     throw new ApiError(0, 'unreachable', UNREACHABLE)
   })
   // A token that is not taken says nothing about whoever is known already.
-  if (response.ok || (response.status === 401 && path !== '/login')) changeEntry({ missing: !response.ok })
+  if (response.status === 401 && path !== '/login') changeEntry({ missing: true })
+  else if (response.ok && keyNow() !== useless) changeEntry({ missing: false })
   if (response.ok) return response
   const answer: unknown = await response.json().catch(() => null)
   const { error } = (answer ?? {}) as Partial<WireError>
   // The cookie alone is there: the page was left before it could keep what the login gave besides.
-  if (error?.code === 'no_key') changeEntry({ missing: true })
+  if (error?.code === 'no_key') {
+    useless = keyNow()
+    changeEntry({ missing: true })
+  }
   const message = error?.message ?? `The server answered with ${response.status}`
   throw new ApiError(response.status, error?.code ?? 'unknown', message, error?.faults)
 }

@@ -19,7 +19,7 @@ export async function enter(token: string): Promise<boolean> {
   try {
     const { key } = await api<LoggedIn>('/login', { method: 'POST', body: { token } })
     keepKey(key)
-    changeEntry({ refused: null })
+    changeEntry({ missing: false, refused: null })
     return true
   } catch (error) {
     if (!(error instanceof ApiError)) throw error

@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react'
+import { type ReactNode, useEffect, useId, useRef, useSyncExternalStore } from 'react'
+import { currentEntry, onEntry } from '../api/entry'
 import { IconButton } from './button'
 import styles from './dialog.module.css'
 
@@ -14,7 +15,10 @@ type Props = { title: string; close: () => void; wide?: boolean; children: React
 export function Dialog({ title, close, wide = false, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
   const name = useId()
+  const { missing } = useSyncExternalStore(onEntry, currentEntry)
   useEffect(() => {
+    // In front of a page that is not shown it would only keep others from being reached.
+    if (missing) return
     const shown = dialog.current
     const before = document.activeElement
     shown?.showModal()
@@ -23,7 +27,7 @@ export function Dialog({ title, close, wide = false, children }: Props) {
       shown?.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()
     }
-  }, [])
+  }, [missing])
   return (
     <dialog
       ref={dialog}

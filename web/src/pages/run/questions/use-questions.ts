@@ -33,7 +33,7 @@ export function useQuestions(run_id: string, { wanted, questioned, connection }:
     heard_at: questions.dataUpdatedAt,
     error: wanted ? questions.error : null,
     retry: () => void questions.refetch(),
-    late: late.data ?? null,
+    late: wanted ? (late.data ?? null) : null,
   }
 }
 
@@ -44,7 +44,7 @@ export function useAnswer(run_id: string) {
     mutationFn: (answer: GivenAnswer) => api(at`/runs/${run_id}/answers`, { method: 'POST', body: answer }),
     onMutate: () => queries.setQueryData(['late', run_id], null),
     onSettled: (_answer, error) => {
-      if (error instanceof ApiError && error.status === 409) queries.setQueryData(['late', run_id], error.message)
+      if (error instanceof ApiError && error.code === 'conflict') queries.setQueryData(['late', run_id], error.message)
       if (error === null || (error instanceof ApiError && error.status === 409)) {
         return queries.invalidateQueries({ queryKey: ['questions', run_id] })
       }
