@@ -115,6 +115,8 @@ describe('a question in the chat', () => {
     await terminal.asks()
     terminal.type('3')
     await terminal.shows('❯ 3 Yes, this once')
+    // As a person does: an Enter right behind the digit would be taken for something pasted.
+    await new Promise((resolve) => setTimeout(resolve, 100))
     terminal.type(ENTER)
     await terminal.shows('✓ t1 completed: Went on.')
     expect(terminal.screen()).toContain('? t1 write_file: create note.txt')
