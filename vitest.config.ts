@@ -8,10 +8,11 @@ export default defineConfig({
   // As in web/vite.config.ts, for those parts of the web app that are tested without a browser.
   resolve: { alias: { '#domain': fileURLToPath(new URL('src/domain/index.ts', import.meta.url)) } },
   test: {
-    globalSetup: ['test/support/build.ts'],
+    globalSetup: ['test/support/build.ts', 'test/support/postgres-run.ts'],
     // Against hanging, not for speed: on a busy machine twenty processes take their time.
     testTimeout: 240_000,
     hookTimeout: 120_000,
+    expect: { poll: { timeout: 100_000 } },
     pool: 'forks',
     // The tests wait for processes and servers more than they compute.
     maxWorkers: 3,

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import Database from 'libsql'
 import type { NewEvent } from '../src/index.js'
-import { openSqliteStore } from '../src/store/index.js'
+import { openSqliteStore, type Store } from '../src/store/index.js'
 import { measure, type Sample } from './measure.js'
 
 const CONTENT = 'x'.repeat(400)
 
-function finished(at: number): NewEvent {
+export function finished(at: number): NewEvent {
   const data = { call_id: 'c1', tool: 'read_file', status: 'ok' as const, content: CONTENT, output: null }
   return { type: 'tool.finished', version: 1, at, data: { ...data, files_read: [], files_changed: [], duration_ms: 1 } }
 }
@@ -42,21 +42,34 @@ export async function bareAppends(folder: string, count: number): Promise<Sample
 export async function ourAppends(folder: string, agents: number, count: number): Promise<Sample> {
   const opened = await openSqliteStore({ file: join(folder, `ours-${agents}.db`), clock: { now: () => Date.now() } })
   if (!opened.ok) throw new Error(opened.message)
-  const { store } = opened
+  const { sample } = await appendTo(opened.store, agents, count)
+  await opened.store.close()
+  return sample
+}
+
+/** To one run of a store. `each_ms`: how long every append took to be durable. */
+export async function appendTo(
+  store: Store,
+  agents: number,
+  count: number,
+): Promise<{ sample: Sample; each_ms: number[] }> {
   const claim = { owner: 'bench', ttl_ms: 60_000 }
-  const write = async (agent_id: string, first: boolean) => {
-    if (first) await store.append({ run_id: 'r', agent_id, epoch: 1, expected_seq: 0, events: [created(1)], claim })
-    else await store.append({ run_id: 'r', agent_id, epoch: 1, expected_seq: 0, events: [finished(1)], claim })
+  const run_id = `r${agents}`
+  const each_ms: number[] = []
+  const first = { run_id, agent_id: 'a0', epoch: 1, expected_seq: 0, events: [created(1)], claim }
+  const write = async (agent_id: string) => {
+    if (agent_id !== 'a0') await store.append({ ...first, agent_id, events: [finished(1)] })
     for (let i = 0, seq = 1; i < count / agents; i++, seq += 2) {
       const events = [finished(i), finished(i)]
-      const written = await store.append({ run_id: 'r', agent_id, epoch: 1, expected_seq: seq, events })
+      const began = performance.now()
+      const written = await store.append({ run_id, agent_id, epoch: 1, expected_seq: seq, events })
       if (!written.ok) throw new Error(written.message)
+      each_ms.push(performance.now() - began)
     }
   }
   const sample = await measure(async () => {
-    const first = write('a0', true)
-    await Promise.all([first, ...Array.from({ length: agents - 1 }, (_, i) => write(`a${i + 1}`, false))])
+    await store.append(first)
+    await Promise.all(Array.from({ length: agents }, (_, i) => write(`a${i}`)))
   })
-  await store.close()
-  return sample
+  return { sample, each_ms }
 }

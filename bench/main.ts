@@ -10,6 +10,7 @@ import { bytesPerIdleAgent } from './memory.js'
 import { type Makespans, planMakespans, type Ratios, scheduleTimes } from './planning.js'
 import { sandboxTimes } from './sandbox.js'
 import { timeToEnd, timeToFirstRequest } from './start.js'
+import { type PostgresAppends, postgresAppends } from './store-postgres.js'
 import { windowTimes } from './window.js'
 import { workspaceTimes } from './workspaces.js'
 import { AT_ONCE } from './workspaces-work.js'
@@ -176,6 +177,34 @@ async function appends(): Promise<void> {
   )
 }
 
+async function postgres(): Promise<void> {
+  const count = 1000
+  const results: PostgresAppends[] = []
+  for (let round = 0; round < 3; round++) results.push(await postgresAppends(count))
+  const of = (pick: (r: PostgresAppends) => number) => median(results.map(pick))
+  const rate = (pick: (r: PostgresAppends) => Sample) => (count / of((r) => pick(r).wall_ms)) * 1000
+  const [bareRate, one, hundred] = [rate((r) => r.bare), rate((r) => r.one), rate((r) => r.hundred)]
+  const ms = (value: number) => `${value.toFixed(2)} ms each`
+  row(
+    'the same on PostgreSQL, bare pg in one round trip',
+    `${bareRate.toFixed(0)} a second, ${ms(of((r) => r.bare_ms))}`,
+    '',
+    '',
+  )
+  row(
+    'the same on PostgreSQL through the store, one agent',
+    `${one.toFixed(0)} a second, ${ms(of((r) => r.one_ms))}`,
+    `${(one / bareRate).toFixed(2)} × bare`,
+    '',
+  )
+  row(
+    'the same on PostgreSQL, 100 agents at once',
+    `${hundred.toFixed(0)} a second`,
+    `${(hundred / bareRate).toFixed(2)} × bare`,
+    '≥ 0.5 ×',
+  )
+}
+
 async function starts(): Promise<void> {
   const bin = resolve('bin/retinue.js')
   const cwd = join(folder, 'start')
@@ -244,6 +273,7 @@ try {
   await trees()
   await watching()
   await appends()
+  await postgres()
   await starts()
   const bytes = await bytesPerIdleAgent(folder, 500)
   row('memory of an agent that waits for its model', `${(bytes / 1024).toFixed(0)} KiB`, '', '')

@@ -48,7 +48,8 @@ await Promise.all([
   build({
     ...common,
     entryPoints: { main: path('src/cli/main.ts') },
-    external: ['libsql', '@vscode/ripgrep'],
+    // Those of a database are loaded by who has one; DBOS asks for much that is not there, and does without.
+    external: ['libsql', '@vscode/ripgrep', 'pg', '@dbos-inc/dbos-sdk'],
     define: define('../'),
     // Its CommonJS build, which node would take, loses its named exports when it is bundled and imported later.
     alias: { yaml: path('node_modules/yaml/browser/index.js') },

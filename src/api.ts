@@ -26,6 +26,7 @@ import type {
   StoredEvent,
   WorkspaceSettings,
 } from './domain/index.js'
+import type { PresentWorker } from './engine/index.js'
 import type { Host } from './host/index.js'
 import type { Models } from './models/index.js'
 import type { PlanFault, PlanOutcome, PlanPreview } from './planning/index.js'
@@ -41,6 +42,8 @@ export type RetinueOptions = {
   cwd?: string
   /** A store, or the file of an SQLite one. Default: `.retinue/retinue.db` in the folder. */
   store?: Store | string
+  /** Where agents run: in this process, or on workers (`retinue worker`) that share the database. Default: `local`. */
+  engine?: 'local' | 'dbos'
   /** Where models come from. Default: the usual providers, with keys from `env`. */
   models?: Models
   env?: Record<string, string | undefined>
@@ -236,7 +239,7 @@ export interface Run extends AsyncIterable<StoredEvent> {
   leave(reason: string): void
 }
 
-export type { AgentsView, CommandResult, KeptTree, PinView, ProfileView }
+export type { AgentsView, CommandResult, KeptTree, PinView, PresentWorker, ProfileView }
 
 /**
  * Who the sub-agents are, and who may change that. Every call is checked against the role of the principal and written
@@ -317,6 +320,8 @@ export interface Retinue {
   readonly cwd: string
   readonly store: Store
   readonly models: Models
+  /** Where agents run. With `dbos` a run is given to the workers, and goes on whatever becomes of this process. */
+  readonly engine: 'local' | 'dbos'
   run(options: RunOptions): Run
   /** Goes on with a run whose process is gone. One that is closed gives its result again. */
   resume(run_id: string, watching?: Watching): Run
@@ -377,6 +382,8 @@ export interface Retinue {
   gc(): Promise<{ removed: KeptTree[]; kept: KeptTree[] }>
   /** Takes over a store that lies in the folder and was not made there; until then nothing works with it. False: it was. */
   adopt(): Promise<boolean>
+  /** The workers of this folder that are there, the first to come first. `all`: of every folder in the database. */
+  workers(query?: { all?: boolean }): Promise<PresentWorker[]>
   /** Agents, profiles and pins, as far as a principal may see and change them. Default: the person at this machine. */
   control(principal?: string): Control
   readonly sessions: Sessions

@@ -16,6 +16,9 @@ export class Asking {
   constructor(
     private readonly store: Store,
     private readonly clock: Clock,
+    /** Has whoever it is said to worked on, where that would not hear it otherwise. */
+    private readonly wake: (wanted: Omit<Signal, 'id' | 'at'>, about: string) => Promise<void> | undefined = () =>
+      undefined,
   ) {}
 
   /** `come`: what came of it; null: nothing so far. `about`: of what in the run. Rejects when the signal says so. */
@@ -35,6 +38,7 @@ export class Asking {
         if (now - asked.at >= AGAIN_MS) {
           asked.at = now
           await this.store.signal(wanted)
+          await this.wake(wanted, about)
         }
         const came = await come()
         if (came !== null) return came

@@ -15,8 +15,8 @@ import {
   type Redactor,
 } from './domain/index.js'
 import { earlierChildren } from './earlier.js'
-import { LEASE_TTL_MS, type LocalEngine } from './engine/index.js'
-import type { Host } from './host/index.js'
+import type { Engine } from './engine/index.js'
+import type { Host, TreeResult } from './host/index.js'
 import type { Model } from './models/index.js'
 import type { Preparation } from './preparation.js'
 import { reportOf } from './report.js'
@@ -43,7 +43,7 @@ type ChildrenParts = {
   cwd: string
   host: Host
   store: Store
-  engine: LocalEngine
+  engine: Engine
   preparation: Preparation
   redactor: Redactor
   contracts: ChildContracts
@@ -86,26 +86,34 @@ export class RunChildren implements Launcher {
 
   launch(parent: AgentMemory, child: Child, fresh: boolean, above: Above): ChildRun {
     const { run_id, agent_id } = parent
-    const contract = child.contract as Contract
     return this.parts.engine.workOnChild<ChildEnd>({
       run_id,
       agent_id: child.id,
       group: `${run_id}/${agent_id}`,
       group_limit: parent.contract.execution.max_concurrent,
+      end: () => this.#end(run_id, child),
       open: async (cancelled, stopped) => {
         // What the parent knows to have failed before it began is not begun by a restart.
         if (child.failed) return { done: notStarted(child.failed) }
-        const memory = fresh ? null : await this.#known(run_id, child.id)
+        const memory = fresh ? null : await this.known(run_id, child.id)
         if (memory?.result) return { done: endOf(memory, memory.result) }
         if (memory) return this.#resume(memory, stopped, above)
-        if (cancelled) {
-          const reason = `cancelled by ${cancelled.by}: ${cancelled.reason}`
-          return { done: notStarted(unspent('cancelled', cancelled.by, reason)) }
-        }
-        return this.#start(run_id, child, contract, above)
+        if (cancelled) return { done: notStarted(cancelledEarly(cancelled)) }
+        return this.start(run_id, child, above)
       },
       done: (loop, result) => endOf(loop.memory, result),
+      admit: (stopped) => this.#admit(run_id, child.id, above, stopped),
     })
+  }
+
+  /** For one that works elsewhere and asks to write; the answer is in its parent's log, or is told. */
+  async #admit(run_id: string, agent_id: string, above: Above, stopped: AbortSignal): Promise<boolean> {
+    const admitted = await above.admit(stopped, () => {})
+    if (admitted.ok || stopped.aborted) return admitted.ok
+    const { code, message } = admitted
+    const data: NotAdmitted = { agent_id, code, message }
+    await this.parts.store.signal({ run_id, kind: 'not_admitted', data, by: 'runtime' })
+    return true
   }
 
   async file(parent: AgentMemory, child: Child, result: AgentResult): Promise<{ fault: string | null }> {
@@ -132,12 +140,28 @@ export class RunChildren implements Launcher {
     return earlierChildren(this.parts.store, parent, ids)
   }
 
-  async #known(run_id: string, agent_id: string): Promise<AgentMemory | null> {
+  async #end(run_id: string, child: Child): Promise<ChildEnd | null> {
+    if (child.failed) return notStarted(child.failed)
+    const memory = await this.known(run_id, child.id)
+    if (memory) return memory.result ? endOf(memory, memory.result) : null
+    const signals = await this.parts.store.signals({ run_id, after: 0 })
+    const told = signals.find(({ kind, data }) => kind === 'not_started' && (data as NotStarted).agent_id === child.id)
+    return told ? notStarted((told.data as NotStarted).result) : null
+  }
+
+  async known(run_id: string, agent_id: string): Promise<AgentMemory | null> {
     return foldAgent(await this.parts.store.read({ run_id, agent_id }))
   }
 
-  async #start(run_id: string, child: Child, contract: Contract, above: Above) {
-    const { store, host } = this.parts
+  /** Begins one that has no events yet. `place_taken`: the lease, where there is one already. */
+  async start(
+    run_id: string,
+    child: Child,
+    above: Above,
+    place_taken: Lease | null = null,
+  ): Promise<{ lease: Lease; loop: AgentLoop } | { done: ChildEnd }> {
+    const contract = child.contract as Contract
+    const { store, host, engine } = this.parts
     const model = await this.parts.model(modelName(contract))
     if (!model.ok) return { done: notStarted(unspent('error', 'model', model.message)) }
     const place = await this.#place(contract, model.model, above)
@@ -151,18 +175,18 @@ export class RunChildren implements Launcher {
       { type: 'agent.subagent_attempt', version: 1, at, data: { ...named, attempt: 1, after: null } },
     ]
     const { owner } = host.identity
-    const claim = { owner, ttl_ms: LEASE_TTL_MS }
-    const written = await store.append({ run_id, agent_id, epoch: 1, expected_seq: 0, events, claim })
+    const { ttl_ms } = engine
+    const claim = place_taken ? {} : { claim: { owner, ttl_ms } }
+    const epoch = place_taken?.epoch ?? 1
+    const written = await store.append({ run_id, agent_id, epoch, expected_seq: 0, events, ...claim })
     if (!written.ok) throw new AbandonedError(written.message)
-    const lease: Lease = { run_id, agent_id, owner, epoch: 1, expires_at: at + LEASE_TTL_MS }
+    const lease: Lease = place_taken ?? { run_id, agent_id, owner, epoch, expires_at: at + ttl_ms }
     return { lease, loop: await this.#loop(lease, foldAgent(written.events) as AgentMemory, place) }
   }
 
   async #resume(memory: AgentMemory, stopped: AbortSignal, above: Above) {
-    const { engine, preparation, host } = this.parts
-    const { run_id, agent_id, contract } = memory
-    const model = await this.parts.model(modelName(contract))
-    if (!model.ok) throw new AbandonedError(model.message)
+    const { engine, host } = this.parts
+    const { run_id, agent_id } = memory
     let taken = await engine.take(run_id, agent_id)
     while (!taken.ok) {
       if (stopped.aborted) throw new AbandonedError(`${agent_id} is held by ${taken.held_by}`)
@@ -171,11 +195,23 @@ export class RunChildren implements Launcher {
     }
     const { lease } = taken
     // What the log says now: its last owner may have written until a moment ago.
-    const latest = (await this.#known(run_id, agent_id)) as AgentMemory
-    if (latest.result) return { done: endOf(latest, latest.result) }
+    const latest = (await this.known(run_id, agent_id)) as AgentMemory
+    return latest.result ? { done: endOf(latest, latest.result) } : this.goOn(lease, latest, above, false)
+  }
+
+  /** Goes on with one whose lease was taken. `woken`: it rested, and nothing of it was cut short. */
+  async goOn(lease: Lease, memory: AgentMemory, above: Above, woken: boolean) {
+    const { preparation } = this.parts
+    const { contract } = memory
+    const model = await this.parts.model(modelName(contract))
+    if (!model.ok) {
+      await this.parts.store.release(lease)
+      throw new AbandonedError(model.message)
+    }
     const place = await this.#place(contract, model.model, above)
-    const loop = await this.#loop(lease, latest, place)
-    loop.recordResumed({ ...lease, sandbox: await preparation.sandbox(), notes: [] })
+    const loop = await this.#loop(lease, memory, place)
+    if (woken) loop.recordWoken(lease)
+    else loop.recordResumed({ ...lease, sandbox: await preparation.sandbox(), notes: [] })
     // The machine may be another than the one that the contract was made on.
     const fault = this.parts.closing ? null : preparation.fault(contract, place)
     if (fault !== null) loop.cancel('runtime', fault)
@@ -205,6 +241,16 @@ export class RunChildren implements Launcher {
     this.#prompts.set(prompt_digest, material.prompt)
     return material
   }
+}
+
+/** Why one that works elsewhere may not write. */
+export type NotAdmitted = { agent_id: string } & Pick<Extract<TreeResult<object>, { ok: false }>, 'code' | 'message'>
+
+/** How one ended that could not begin where it was to work. */
+export type NotStarted = { agent_id: string; result: AgentResult }
+
+export function cancelledEarly({ by, reason }: { by: string; reason: string }): AgentResult {
+  return unspent('cancelled', by, `cancelled by ${by}: ${reason}`)
 }
 
 function endOf({ ledger }: AgentMemory, result: AgentResult): ChildEnd {

@@ -1,20 +1,14 @@
 import type { Retinue } from './api.js'
 import type { ServerList } from './control/index.js'
-import { createRedactor } from './domain/index.js'
+import { diagnoseDatabase } from './diagnose-database.js'
+import { diagnoseWorkers } from './diagnose-workers.js'
+import { createRedactor, isDatabaseUrl } from './domain/index.js'
 import { RetinueError } from './errors.js'
+import { type Finding, note, ok, problem } from './findings.js'
 import { createHost, type Host } from './host/index.js'
 import { createModels, type LocalServer, type Models } from './models/index.js'
 import { type OpenOptions, openProject } from './open.js'
 import type { McpServerSettings } from './tools/index.js'
-
-export type Finding = {
-  topic: string
-  /** ok: nothing to do. note: works, with less. problem: something will not work. */
-  state: 'ok' | 'note' | 'problem'
-  text: string
-  /** What to do about it. */
-  advice: string | null
-}
 
 /** What this machine and folder have and lack. Looks at everything, whatever is broken. */
 export async function diagnose(options: OpenOptions): Promise<Finding[]> {
@@ -28,7 +22,7 @@ export async function diagnose(options: OpenOptions): Promise<Finding[]> {
       ...providers(models, await models.discover()),
     ]
   }
-  const { host, models, config, listed, retinue } = opened
+  const { host, models, config, listed, retinue, store } = opened
   try {
     const files = config.sources.map(({ file }) => file).join(', ')
     return [
@@ -36,6 +30,8 @@ export async function diagnose(options: OpenOptions): Promise<Finding[]> {
       ...(await machine(host, config.config.sandbox)),
       ok('configuration', files === '' ? 'defaults only (retinue init writes a file to start from)' : files),
       ...(await stored(retinue)),
+      ...(isDatabaseUrl(store) ? await diagnoseDatabase(store, host.clock) : []),
+      ...(isDatabaseUrl(store) ? await diagnoseWorkers(store, retinue) : []),
       ...secrets(config.config.secrets, options.env),
       ...servers(listed),
       ...(await chosen(models, config.config.model)),
@@ -76,7 +72,7 @@ function unopened(error: Error): Finding {
   const code = error instanceof RetinueError ? error.code : 'store'
   if (code === 'config') return problem('configuration', error.message, 'Correct the file, then run doctor again.')
   if (code === 'input') return problem('folder', error.message, 'Name a folder that can be read.')
-  return problem('store', error.message, 'Name another file with --store, or move this one away.')
+  return problem('store', error.message, 'Without it nothing works. Name another one with --store, or mend this one.')
 }
 
 function platform(): Finding[] {
@@ -147,16 +143,4 @@ function localModels({ provider, origin, version, models }: LocalServer): Findin
   const where = `${origin}${version === null ? '' : `, version ${version}`}`
   if (names.length === 0) return note(`model ${provider}`, where, 'It has no models yet.')
   return ok(`model ${provider}`, `${where}: ${names.join(', ')}`)
-}
-
-function ok(topic: string, text: string): Finding {
-  return { topic, state: 'ok', text, advice: null }
-}
-
-function note(topic: string, text: string, advice: string): Finding {
-  return { topic, state: 'note', text, advice }
-}
-
-function problem(topic: string, text: string, advice: string): Finding {
-  return { topic, state: 'problem', text, advice }
 }

@@ -1,15 +1,131 @@
-/** The library's public face. */
+/**
+ * The library's public face: all types of the domain and of control, and of their values those that a face of Retinue or
+ * a program that uses it needs.
+ */
 export { readAgentFile } from './agent-file.js'
 export { importAgents } from './agent-import.js'
 export type * from './api.js'
 export { createConfigSurroundings } from './configuration.js'
-export * from './control/index.js'
-export { diagnose, type Finding } from './diagnose.js'
-export * from './domain/index.js'
+export type * from './control/index.js'
+export {
+  agentsText,
+  agentText,
+  defineCommand,
+  discoverAgentFiles,
+  findCommand,
+  formatProblems,
+  importAgentFiles,
+  isCommandLine,
+  noArguments,
+  readYaml,
+  starterConfig,
+  wordsOf,
+} from './control/index.js'
+export { diagnose } from './diagnose.js'
+export type * from './domain/index.js'
+export {
+  aboutOf,
+  adjustmentWords,
+  ageInWords,
+  agentIds,
+  agentStateSchema,
+  answerInWords,
+  appliedInWords,
+  budgetSchema,
+  CorruptLogError,
+  checkInWords,
+  commandsIn,
+  contractSchema,
+  costInWords,
+  costsOf,
+  countInWords,
+  createRedactor,
+  DEFINITIONS,
+  DELEGATION_BOUNDS,
+  DELEGATION_TOOLS,
+  doingOf,
+  doingWords,
+  dossierRows,
+  emptyTree,
+  endedAs,
+  endInWords,
+  endWords,
+  findingSchema,
+  foldAgent,
+  grantInWords,
+  growTree,
+  HANDLE,
+  isAtLeast,
+  isDatabaseUrl,
+  keptInWords,
+  keptWorkInWords,
+  landingInWords,
+  landingLeftOutInWords,
+  leftOutCount,
+  leftOutInWords,
+  MANIFEST,
+  MERGING,
+  MODES,
+  modeSchema,
+  NETWORKS,
+  namesInWords,
+  narrowerMode,
+  nearest,
+  OUTCOMES,
+  OWN_GITIGNORE,
+  openDossier,
+  outcomeSchema,
+  PIN_SCOPES,
+  PlanProgress,
+  PRINCIPAL_ID,
+  PRINCIPAL_ID_FAULT,
+  PRINCIPAL_ROLES,
+  PROGRAM,
+  PROGRAM_TOOLS,
+  parseEvent,
+  parseRule,
+  pinScopeSchema,
+  planSchema,
+  plural,
+  principalRoleSchema,
+  printable,
+  printableLine,
+  profileSchema,
+  receiptInWords,
+  resultFigures,
+  resultSchema,
+  resumerInWords,
+  ruleSchema,
+  runFigures,
+  SESSION_ID,
+  SESSION_ID_FAULT,
+  setupInWords,
+  shortCommit,
+  sourceInWords,
+  stageSchema,
+  standingOf,
+  stepCounts,
+  stepLabel,
+  stepStatusSchema,
+  storeAddressFault,
+  summarize,
+  timeAtWork,
+  timeInWords,
+  titleOf,
+  totalsOf,
+  turnInWords,
+  waitsForPerson,
+  watched,
+  worktreeOf,
+} from './domain/index.js'
+export type { WorkerHealth, WorkerNews } from './engine/index.js'
 export { ERROR_CODES, type ErrorCode, RetinueError } from './errors.js'
+export { FAR_PERSON } from './far-person.js'
+export type { Finding } from './findings.js'
 export { createHost, type Host } from './host/index.js'
+export { leaveToWorkers } from './left-to-workers.js'
 export { createModels, type Model, type Models, providerSettingsSchema } from './models/index.js'
-export { type OpenOptions, openRetinue } from './open.js'
+export { type OpenOptions, type OpenWorkerOptions, openRetinue, openWorker } from './open.js'
 export { planFile } from './plan-runs.js'
 export { planReport, readPlan, writePlan } from './planning/index.js'
 export type { ReachSources } from './reach.js'
@@ -25,5 +141,7 @@ export {
 export { serverSettings } from './server-settings.js'
 export { openServers, type ProjectServers } from './servers.js'
 export { createMemoryStore, openSqliteStore, type Store } from './store/index.js'
+export { storeFaultInWords } from './store-fault.js'
 export type { Approval, McpServer, McpServerSettings, PersonAnswer, Proposal, Question } from './tools/index.js'
 export { VERSION } from './version.js'
+export { startWorker, type Worker, type WorkerOptions } from './worker.js'

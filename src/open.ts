@@ -1,15 +1,26 @@
 import type { Retinue, Settings } from './api.js'
-import type { Origin, ResolvedConfig } from './control/index.js'
-import type { ModelSource } from './domain/index.js'
+import {
+  type EngineName,
+  environmentEngine,
+  environmentStore,
+  type Origin,
+  type Places,
+  type ResolvedConfig,
+} from './control/index.js'
+import { isDatabaseUrl, type ModelSource } from './domain/index.js'
+import { RetinueError } from './errors.js'
 import { createModels } from './models/index.js'
 import { checkOptions, openOptionsSchema } from './options.js'
 import { type ProjectOptions, readProject } from './project.js'
 import { createRetinue } from './retinue.js'
 import { configuredSecrets, findReach, profileFinder } from './sources.js'
+import { startWorker, type Worker, type WorkerOptions } from './worker.js'
 
 export type OpenOptions = ProjectOptions & {
   /** Instead of the configured one. */
   store?: string
+  /** The same. */
+  engine?: EngineName
   max_concurrent?: number
 }
 
@@ -21,6 +32,31 @@ export async function openRetinue(options: OpenOptions): Promise<Retinue> {
 
 /** The same, with what it was made of. */
 export async function openProject(options: OpenOptions) {
+  const { made, ...project } = await projectOptions(options)
+  return { ...project, retinue: await createRetinue(made), store: made.store }
+}
+
+export type OpenWorkerOptions = Omit<OpenOptions, 'engine' | 'max_concurrent'> &
+  Pick<WorkerOptions, 'concurrency' | 'say'>
+
+/** A worker of a project folder, with the configuration that holds there. `concurrency`: else as many as that lets. */
+export async function openWorker({ concurrency, say, ...options }: OpenWorkerOptions): Promise<Worker> {
+  checkOptions(openOptionsSchema, options)
+  const { made, config } = await projectOptions({ ...options, engine: 'dbos' })
+  if (!isDatabaseUrl(made.store)) {
+    throw new RetinueError(
+      'config',
+      'A worker takes runs from a PostgreSQL database, and the store here is a file: name one with --store postgres://…, RETINUE_STORE, or store in your own configuration',
+    )
+  }
+  return startWorker({
+    ...made,
+    concurrency: concurrency ?? config.config.delegation.max_concurrent,
+    ...(say ? { say } : {}),
+  })
+}
+
+async function projectOptions(options: OpenOptions) {
   const { env, max_concurrent } = options
   const { host, places, loaded, listed } = await readProject(options)
   const { config, origin } = loaded
@@ -34,18 +70,33 @@ export async function openProject(options: OpenOptions) {
     idle_timeout_ms: config.idle_timeout_ms,
     ...(config.local_models ? {} : { discover: false as const }),
   })
-  const retinue = await createRetinue({
+  const made = {
     cwd: places.project_dir,
     host,
     models,
     env,
-    store: options.store ?? config.store,
+    store: options.store ?? storeFromEnvironment(env, places) ?? config.store,
+    engine: options.engine ?? engineFromEnvironment(env) ?? config.engine,
     settings: { ...settingsOf(config, origin), ...(max_concurrent === undefined ? {} : { max_concurrent }) },
     reach: () => findReach(host, places, { config, listed, env }),
     profiles: profileFinder(host, places, loaded),
     secrets: configuredSecrets(config, listed.servers, env),
-  })
-  return { host, models, config: loaded, listed, retinue }
+  }
+  return { host, models, config: loaded, listed, made }
+}
+
+/** What `RETINUE_STORE` names: it is the person's, as their own file is, and stands before both files. */
+function storeFromEnvironment(env: ProjectOptions['env'], places: Places): string | null {
+  const named = environmentStore(env, places)
+  if (named === null || named.ok) return named?.store ?? null
+  throw new RetinueError('config', `RETINUE_STORE: ${named.message}`)
+}
+
+/** The same for `RETINUE_ENGINE`. */
+function engineFromEnvironment(env: ProjectOptions['env']): EngineName | null {
+  const named = environmentEngine(env)
+  if (named === null || named.ok) return named?.engine ?? null
+  throw new RetinueError('config', `RETINUE_ENGINE: ${named.message}`)
 }
 
 function settingsOf(config: ResolvedConfig, origin: (path: string) => Origin): Settings {

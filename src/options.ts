@@ -134,6 +134,7 @@ const serverSchema = z.looseObject({ name: z.string(), settings: z.looseObject({
 export const retinueOptionsSchema = z.strictObject({
   cwd: z.string().optional(),
   store: z.unknown().optional(),
+  engine: z.enum(['local', 'dbos']).optional(),
   models: z.unknown().optional(),
   env: z.unknown().optional(),
   host: z.unknown().optional(),
@@ -234,6 +235,7 @@ export const openOptionsSchema = z.strictObject({
   cwd: z.string('must be the path of the project folder'),
   env: z.custom(isObject, 'must be an object with environment variables, such as process.env'),
   store: z.string().optional(),
+  engine: z.enum(['local', 'dbos']).optional(),
   max_concurrent: within(DELEGATION_BOUNDS.max_concurrent).optional(),
 })
 

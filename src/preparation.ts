@@ -37,7 +37,7 @@ import {
   type ToolLimits,
   type ToolRegistry,
 } from './tools/index.js'
-import type { RunTrees } from './workspaces/index.js'
+import type { Files, RunTrees } from './workspaces/index.js'
 
 /** Agents at work at once, unless the settings say otherwise. */
 export const DEFAULT_CONCURRENT = 8
@@ -155,7 +155,7 @@ export class Preparation {
     registry: ToolRegistry,
   ): Promise<AgentPlace> {
     const { host, store, settings, redactor } = this.parts
-    const workspace = await this.workspace()
+    const { workspace, repository } = await this.folder()
     const sandbox = await this.sandbox()
     return {
       store,
@@ -165,12 +165,7 @@ export class Preparation {
       sandboxed: sandbox.kind !== 'none',
       redactor,
       workspace,
-      repository: async () => {
-        // One that is there stays; one that is not may yet be made by a command.
-        const opened = this.#repository ? null : await host.git.open(workspace.root)
-        if (opened?.ok) this.#repository = opened.repository
-        return this.#repository
-      },
+      repository,
       model,
       registry: call ? withTool(registry, call) : registry,
       launcher,
@@ -186,6 +181,19 @@ export class Preparation {
       model_timeout_ms: settings.model_timeout_ms ?? 600_000,
       ...(watching.onDelta ? { onDelta: watching.onDelta } : {}),
     }
+  }
+
+  /** The person's folder, as agents work in it. */
+  async folder(): Promise<Files> {
+    const { host } = this.parts
+    const workspace = await this.workspace()
+    const repository = async () => {
+      // One that is there stays; one that is not may yet be made by a command.
+      const opened = this.#repository ? null : await host.git.open(workspace.root)
+      if (opened?.ok) this.#repository = opened.repository
+      return this.#repository
+    }
+    return { workspace, repository, around: null }
   }
 
   /** The files that agents work in. */

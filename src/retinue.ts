@@ -1,5 +1,6 @@
 import { isAbsolute, join, relative, resolve } from 'node:path'
 import { customAlphabet } from 'nanoid'
+import { Advancing } from './advancing.js'
 import { Answering } from './answers.js'
 import type {
   Choices,
@@ -40,12 +41,12 @@ import {
 } from './control/index.js'
 import { createControl, principalFor } from './control-plane.js'
 import {
-  type AgentMemory,
   type AgentResult,
   type AgentRow,
   type Answer,
   createRedactor,
   isAtLeast,
+  isDatabaseUrl,
   type Mode,
   narrowerMode,
   type OpenQuestion,
@@ -54,9 +55,18 @@ import {
   type Redactor,
   type StoredEvent,
 } from './domain/index.js'
-import { LocalEngine } from './engine/index.js'
+import {
+  Dispatch,
+  databaseOf,
+  type Engine,
+  LocalEngine,
+  type PresentWorker,
+  presentWorkers,
+  WorkerEngine,
+} from './engine/index.js'
 import { RetinueError } from './errors.js'
 import { fanOutResults, isFanOut } from './fan-out.js'
+import { FarRuns } from './far-runs.js'
 import { createHost, type Host } from './host/index.js'
 import { KeptRuns } from './kept-runs.js'
 import { createModels, type Models, recordScript } from './models/index.js'
@@ -68,18 +78,42 @@ import { Reach } from './reach.js'
 import { RunDriver } from './run-driver.js'
 import { RunHandle, type Started } from './run-handle.js'
 import { RunReader } from './run-reader.js'
-import { type AgentLoop, type Replay, replayRun } from './runtime/index.js'
-import { findSecrets } from './secrets.js'
+import { type Replay, replayRun } from './runtime/index.js'
+import { findSecrets, secretsOfStore } from './secrets.js'
 import { createSessions } from './sessions.js'
-import { openSqliteStore, type Store } from './store/index.js'
+import { openPostgresStore, openSqliteStore, type Store } from './store/index.js'
 import { commitCheck } from './tools/index.js'
 
-export async function createRetinue(options: RetinueOptions = {}): Promise<Retinue> {
+export function createRetinue(options: RetinueOptions = {}): Promise<Retinue> {
+  return assemble(options, 'face')
+}
+
+/** `worker`: agents that are given to the workers are worked on in this process. `face`: it gives them. */
+type Role = 'face' | 'worker'
+
+/** A Retinue whose process is a worker. */
+export async function createWorkerRetinue(options: RetinueOptions & { store: string }): Promise<{
+  retinue: Retinue
+  advancing: Advancing
+  dispatch: Dispatch
+  machine: string
+  letGo: () => Promise<void>
+}> {
+  const host = options.host ?? createHost()
+  const retinue = await assemble({ ...options, host, engine: 'dbos' }, 'worker')
+  const { advancing, dispatch } = retinue
+  if (!advancing || !dispatch) throw new Error('A worker has something to work with')
+  const [machine = ''] = host.identity.owner.split(':')
+  return { retinue, advancing, dispatch, machine, letGo: () => retinue.letGo() }
+}
+
+async function assemble(options: RetinueOptions, role: Role): Promise<LocalRetinue> {
   checkOptions(retinueOptionsSchema, options)
   const host = options.host ?? createHost()
   const env = options.env ?? process.env
   const folder = resolve(options.cwd ?? process.cwd())
   const cwd = await openFolder(host, folder)
+  const dispatch = options.engine === 'dbos' ? dispatchOf(options.store, cwd) : null
   const { store, foreign, gone } = await openStore(options.store ?? join(cwd, '.retinue', 'retinue.db'), { host, cwd })
   const models = options.models ?? createModels({ env, scripts_root: cwd, readText: host.readText })
   const { reach: sources = {} } = options
@@ -87,6 +121,7 @@ export async function createRetinue(options: RetinueOptions = {}): Promise<Retin
   const redactor = createRedactor([
     ...findSecrets({ env, named: options.settings?.secrets ?? [] }),
     ...(options.secrets ?? []),
+    ...secretsOfStore(options.store),
   ])
   const named_secrets = [...(options.settings?.secrets ?? []), ...(options.secrets ?? []).map(({ name }) => name)]
   return new LocalRetinue({
@@ -101,7 +136,18 @@ export async function createRetinue(options: RetinueOptions = {}): Promise<Retin
     found: options.profiles ?? (async () => []),
     foreign,
     gone,
+    database: typeof options.store === 'string' && isDatabaseUrl(options.store) ? options.store : null,
+    dispatch,
+    role,
   })
+}
+
+function dispatchOf(store: Store | string | undefined, cwd: string): Dispatch {
+  if (typeof store === 'string' && isDatabaseUrl(store)) return new Dispatch(databaseOf(store), workspaceId(cwd))
+  throw new RetinueError(
+    'config',
+    'The engine dbos runs agents on the PostgreSQL that has the log: name one with store: postgres://…, or leave engine: local',
+  )
 }
 
 /** The real path of a folder that can be worked in. */
@@ -121,7 +167,13 @@ async function openStore(
   store: Store | string,
   { host, cwd }: { host: Host; cwd: string },
 ): Promise<{ store: Store; foreign: Foreign | null; gone: Gone }> {
-  if (typeof store !== 'string') return { store, foreign: null, gone: async () => null }
+  const kept = async () => null
+  if (typeof store !== 'string') return { store, foreign: null, gone: kept }
+  if (isDatabaseUrl(store)) {
+    const opened = await openPostgresStore({ url: store, clock: host.clock })
+    if (!opened.ok) throw new RetinueError('store', opened.message)
+    return { store: opened.store, foreign: null, gone: kept }
+  }
   const opened = await openSqliteStore({ file: store, clock: host.clock })
   if (!opened.ok) throw new RetinueError('store', opened.message)
   const path = relative(cwd, store)
@@ -139,7 +191,7 @@ class LocalRetinue implements Retinue {
   readonly cwd: string
   readonly store: Store
   readonly models: Models
-  readonly #engine: LocalEngine
+  readonly #engine: Engine
   readonly #reader: RunReader
   readonly #driver: RunDriver
   readonly #answering: Answering
@@ -156,8 +208,24 @@ class LocalRetinue implements Retinue {
   readonly #local: string
   readonly #now: () => number
   readonly sessions: Sessions
+  readonly engine: 'local' | 'dbos'
+  /** The URL of the store, where that is a database. */
+  readonly #database: string | null
 
-  constructor(parts: RunParts & { found: () => Promise<FoundProfile[]>; foreign: Foreign | null; gone: Gone }) {
+  /** What gives agents to the workers. null: they work in this process. */
+  readonly dispatch: Dispatch | null
+  readonly advancing: Advancing | null = null
+
+  constructor(
+    parts: RunParts & {
+      found: () => Promise<FoundProfile[]>
+      foreign: Foreign | null
+      gone: Gone
+      database: string | null
+      dispatch: Dispatch | null
+      role: Role
+    },
+  ) {
     const { cwd, host, store, models, reach, redactor, settings } = parts
     this.cwd = cwd
     this.store = store
@@ -171,16 +239,27 @@ class LocalRetinue implements Retinue {
     this.#local = localPrincipalId(host.user)
     this.#now = host.clock.now
     this.sessions = createSessions({ store, cwd, redactor, now: host.clock.now, new_id: newId })
-    this.#engine = new LocalEngine(store, host.clock, host.identity, settings.max_concurrent ?? DEFAULT_CONCURRENT)
+    const { dispatch, role } = parts
+    this.dispatch = dispatch
+    this.engine = dispatch ? 'dbos' : 'local'
+    this.#database = parts.database
+    const { clock, identity } = host
+    const worker = dispatch && role === 'worker' ? new WorkerEngine({ store, clock, identity, dispatch }) : null
+    this.#engine = worker ?? new LocalEngine(store, clock, identity, settings.max_concurrent ?? DEFAULT_CONCURRENT)
     this.#preparation = new Preparation({ ...parts, elsewhere: this.#engine.answers })
     this.#reader = new RunReader(store, this.#engine)
     this.#answering = new Answering({ store, reader: this.#reader, clock: host.clock, redactor })
     const check = commitCheck(redactor, () => true)
     this.#kept = new KeptRuns({ host, cwd, reader: this.#reader, check })
+    const far = dispatch && !worker ? new FarRuns({ store, dispatch, answer: (...said) => this.answer(...said) }) : null
     this.#driver = new RunDriver({
-      ...{ cwd, host, store, reach, redactor, reader: this.#reader, new_id: newId },
+      ...{ far, cwd, host, store, reach, redactor, reader: this.#reader, new_id: newId },
       ...{ engine: this.#engine, preparation: this.#preparation, catalogs: this.#catalogs },
     })
+    if (worker) {
+      const mine = { driver: this.#driver, preparation: this.#preparation }
+      this.advancing = new Advancing({ cwd, host, store, engine: worker, redactor, ...mine })
+    }
     this.#programs = new ProgramRuns({
       ...{ cwd, store, settings, catalogs: this.#catalogs, preparation: this.#preparation, driver: this.#driver },
       inSession: (given) => this.#inSession(given),
@@ -335,7 +414,6 @@ class LocalRetinue implements Retinue {
 
   fanOut(tasks: readonly SpawnTask[], options: FanOutOptions = {}): FanOut {
     const run_id = newId()
-    let root: AgentLoop | null = null
     const order = copied('tasks', tasks)
     const budget = copied('budget', options?.budget)
     const { delegation } = options ?? {}
@@ -345,16 +423,11 @@ class LocalRetinue implements Retinue {
       return this.#programs.fanOut(run_id, order(), limits ? { ...given, budget: limits } : given, started)
     }
     const handle = new RunHandle(this.store, run_id, signalOf(options), (started) =>
-      this.#telling(() =>
-        start((loop) => {
-          root = loop
-          started(loop)
-        }),
-      ),
+      this.#telling(() => start(started)),
     )
     const results = async () => {
       await handle.result()
-      return fanOutResults((root as AgentLoop | null)?.memory as AgentMemory, (digest) => this.store.blob(digest))
+      return this.spawnResults(run_id)
     }
     return Object.assign(handle, { results })
   }
@@ -449,6 +522,17 @@ class LocalRetinue implements Retinue {
     return this.#reader.result(run_id)
   }
 
+  async workers({ all = false }: { all?: boolean } = {}): Promise<PresentWorker[]> {
+    if (this.#database === null) {
+      throw new RetinueError(
+        'config',
+        'Workers share a PostgreSQL database: name it with store: postgres://…, --store or RETINUE_STORE',
+      )
+    }
+    const present = (await presentWorkers(databaseOf(this.#database))) ?? []
+    return all ? present : present.filter(({ project }) => project === this.cwd)
+  }
+
   async reachable(): Promise<Reachable> {
     const { servers, skills, notes } = await this.#reach.open()
     return {
@@ -489,11 +573,17 @@ class LocalRetinue implements Retinue {
     return replayRun(this.store, run_id)
   }
 
+  /** Of all that is at work in this process. */
+  letGo(): Promise<void> {
+    return this.#engine.close()
+  }
+
   async close(): Promise<void> {
     try {
       await this.#engine.close()
       await this.#reach.close()
     } finally {
+      await this.dispatch?.close()
       await this.store.close()
     }
   }

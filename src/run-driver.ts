@@ -14,9 +14,10 @@ import {
   ownerInWords,
   type Redactor,
 } from './domain/index.js'
-import { LEASE_TTL_MS, type LocalEngine } from './engine/index.js'
+import type { Engine } from './engine/index.js'
 import { RetinueError } from './errors.js'
 import { FAN_OUT_MODEL, fanOutResults, isFanOut } from './fan-out.js'
+import type { FarRuns } from './far-runs.js'
 import type { Host } from './host/index.js'
 import type { Model } from './models/index.js'
 import { PLAN_MODEL, planCall } from './plan-runs.js'
@@ -43,13 +44,15 @@ type Parts = {
   cwd: string
   host: Host
   store: Store
-  engine: LocalEngine
+  engine: Engine
   preparation: Preparation
   reach: Reach
   catalogs: Catalogs
   redactor: Redactor
   reader: RunReader
   new_id: () => string
+  /** Where workers run agents. null: they run in this process. */
+  far: FarRuns | null
 }
 
 /** Begins runs, goes on with them and ends them: everything that makes a root agent work in this process. */
@@ -57,7 +60,7 @@ export class RunDriver {
   readonly #asking: Asking
 
   constructor(private readonly parts: Parts) {
-    this.#asking = new Asking(parts.store, parts.host.clock)
+    this.#asking = new Asking(parts.store, parts.host.clock, (wanted, about) => parts.far?.wake(wanted, about))
   }
 
   async begin(
@@ -114,6 +117,7 @@ export class RunDriver {
           catalog_digest,
           ...(said ? { said } : {}),
           ...(by ? { by } : {}),
+          ...(this.parts.far ? { engine: { kind: 'dbos', asks: options.person !== undefined } } : {}),
         },
       },
       { type: 'agent.started', version: 1, at, data: { contract, task, history_digest, ...before } },
@@ -124,7 +128,8 @@ export class RunDriver {
     ]
     if (history_digest) blobs.push({ digest: history_digest, bytes: Buffer.from(history_json) })
     const { owner } = this.parts.host.identity
-    const claim = { owner, ttl_ms: LEASE_TTL_MS }
+    const { ttl_ms } = this.parts.engine
+    const claim = { owner, ttl_ms }
     await this.parts.engine.listen()
     const written = await this.parts.store.append({
       run_id,
@@ -136,7 +141,8 @@ export class RunDriver {
       claim,
     })
     if (!written.ok) throw new RetinueError('store', written.message)
-    const lease: Lease = { run_id, agent_id: ROOT, owner, epoch: 1, expires_at: at + LEASE_TTL_MS }
+    const lease: Lease = { run_id, agent_id: ROOT, owner, epoch: 1, expires_at: at + ttl_ms }
+    if (this.parts.far) return this.#elsewhere(this.parts.far, { run_id, lease }, options, started)
     const memory = foldAgent(written.events) as NonNullable<ReturnType<typeof foldAgent>>
     const recorder = new Recorder(this.parts.store, this.parts.host.clock, lease, memory, this.parts.redactor)
     return this.#work(lease, new AgentLoop(place, recorder, { prompt: stored.prompt, history }), started, session_id)
@@ -149,7 +155,7 @@ export class RunDriver {
     { model, ...choice }: Omit<RootChoice, 'goal'>,
   ) {
     const call = this.#callOf(run_id, model.name, choice.catalog)
-    const family = this.#family(run_id, options.session_id, options, choice.catalog)
+    const family = this.family(run_id, options.session_id, options, choice.catalog)
     const place = await this.parts.preparation.place(model, options, { ...family, ...call })
     return { place, ...(await this.parts.preparation.contract(run_id, options, place, choice)) }
   }
@@ -168,27 +174,52 @@ export class RunDriver {
     if (!run) throw new RetinueError('not_found', `There is no run ${run_id} in this store`)
     const done = await this.parts.reader.result(run_id)
     if (done) return done
-    this.#belongsHere(run)
-    const loaded = await this.parts.reader.root(run_id)
-    const { permissions } = loaded.memory.contract
-    allow(permissions.mode)
-    const { provider, model } = loaded.memory.contract.model
-    const [resolved, catalog] = await Promise.all([
-      this.parts.preparation.rootModel(`${provider}/${model}`),
-      this.#catalogOf(run_id),
-    ])
-    const call = this.#callOf(run_id, resolved.name, catalog)
-    const family = this.#family(run_id, run.session_id, watching, catalog)
-    const place = await this.parts.preparation.place(resolved, watching, { ...family, ...call })
-    this.parts.preparation.check(loaded.memory.contract, place)
-    const notes = this.parts.preparation.notes(await this.parts.reach.open(), catalog)
-    await this.parts.preparation.prompts.readFiles(run_id, permissions, place, catalog)
+    this.belongsHere(run)
+    const { memory } = await this.parts.reader.root(run_id)
+    allow(memory.contract.permissions.mode)
+    const { far } = this.parts
+    if (far) return this.#elsewhere(far, await this.#free(run_id), watching, started)
+    const { place, notes } = await this.reopen(run, memory, watching)
     const { lease, loop } = await this.#takeOver(run_id, place, notes, watching.principal)
     return this.#work(lease, loop, started, run.session_id)
   }
 
+  /** What the root agent of a run that has begun works in from here on. */
+  async reopen(
+    { run_id, session_id }: { run_id: string; session_id: string },
+    { contract }: AgentMemory,
+    watching: Watching,
+  ): Promise<{ place: AgentPlace; notes: string[] }> {
+    const { provider, model } = contract.model
+    const [resolved, catalog] = await Promise.all([
+      this.parts.preparation.rootModel(`${provider}/${model}`),
+      this.catalogOf(run_id),
+    ])
+    const call = this.#callOf(run_id, resolved.name, catalog)
+    const family = this.family(run_id, session_id, watching, catalog)
+    const place = await this.parts.preparation.place(resolved, watching, { ...family, ...call })
+    this.parts.preparation.check(contract, place)
+    const notes = this.parts.preparation.notes(await this.parts.reach.open(), catalog)
+    await this.parts.preparation.prompts.readFiles(run_id, contract.permissions, place, catalog)
+    return { place, notes }
+  }
+
+  /** Hands a run to the workers, unless they have it, and follows it until it is closed. */
+  async #elsewhere(
+    far: FarRuns,
+    { run_id, lease }: { run_id: string; lease: Lease | null },
+    watching: Watching,
+    started: Started,
+  ): Promise<RunResult> {
+    if (lease) await far.give(lease)
+    await far.follow(run_id, watching, started, (by, reason) => this.cancel(run_id, by, reason))
+    const result = await this.parts.reader.result(run_id)
+    if (!result) throw new RetinueError('abandoned', `Run ${run_id} is left to the workers`)
+    return result
+  }
+
   /** What there is now of the profiles and agents that there were when a run began. */
-  async #catalogOf(run_id: string): Promise<Catalog> {
+  async catalogOf(run_id: string): Promise<Catalog> {
     const catalog = await this.parts.catalogs.load()
     const [created] = await this.parts.store.read({ run_id, limit: 1 })
     const digest = created?.type === 'run.created' ? created.data.catalog_digest : undefined
@@ -203,15 +234,7 @@ export class RunDriver {
     notes: string[],
     by?: string,
   ): Promise<{ lease: Lease; loop: AgentLoop }> {
-    await this.parts.engine.listen()
-    const taken = await this.parts.engine.take(run_id, ROOT)
-    if (!taken.ok) {
-      throw new RetinueError(
-        'held',
-        `Run ${run_id} is being worked on by ${ownerInWords(taken.held_by)}. See it with: retinue watch ${run_id}`,
-      )
-    }
-    const { lease } = taken
+    const lease = await this.#take(run_id)
     try {
       const { memory, material } = await this.parts.reader.root(run_id)
       const recorder = new Recorder(this.parts.store, this.parts.host.clock, lease, memory, this.parts.redactor)
@@ -225,6 +248,22 @@ export class RunDriver {
     }
   }
 
+  /** A run that nobody has. null: somebody has it. */
+  async #free(run_id: string): Promise<{ run_id: string; lease: Lease | null }> {
+    const taken = await this.parts.engine.take(run_id, ROOT)
+    return { run_id, lease: taken.ok ? taken.lease : null }
+  }
+
+  async #take(run_id: string): Promise<Lease> {
+    await this.parts.engine.listen()
+    const taken = await this.parts.engine.take(run_id, ROOT)
+    if (taken.ok) return taken.lease
+    throw new RetinueError(
+      'held',
+      `Run ${run_id} is being worked on by ${ownerInWords(taken.held_by)}. See it with: retinue watch ${run_id}`,
+    )
+  }
+
   async #work(lease: Lease, loop: AgentLoop, started: Started, session_id: string): Promise<RunResult> {
     started(loop)
     const ended = await this.parts.engine.work(lease, loop)
@@ -236,6 +275,7 @@ export class RunDriver {
   async cancel(run_id: string, by: string, reason: string, { signal }: WaitOptions = {}): Promise<RunResult> {
     const run = await this.parts.reader.find(run_id)
     const id = run.run_id
+    if (this.parts.far) return this.#cancelElsewhere(this.parts.far, id, by, reason, signal)
     if (run.status === 'running') {
       const closed = await this.#asking.until({ run_id: id, kind: 'cancel', data: reason, by }, signal, async () => {
         const closed = await this.parts.reader.result(id)
@@ -246,16 +286,35 @@ export class RunDriver {
     }
     const done = await this.parts.reader.result(id)
     if (done) return done
-    this.#belongsHere(run)
-    const closing = this.#family(id, run.session_id, {}, NO_CATALOG, async () => ({ ok: true, model: NO_MODEL }))
+    this.belongsHere(run)
+    const closing = this.family(id, run.session_id, {}, NO_CATALOG, async () => ({ ok: true, model: NO_MODEL }))
     const { lease, loop } = await this.#takeOver(id, await this.parts.preparation.closingPlace(NO_MODEL, closing), [])
     loop.cancel(by, reason)
     return this.#work(lease, loop, () => {}, run.session_id)
   }
 
+  /** Workers close it: whoever wants that has it worked on, where nobody has it. */
+  #cancelElsewhere(
+    far: FarRuns,
+    run_id: string,
+    by: string,
+    reason: string,
+    signal: AbortSignal | undefined,
+  ): Promise<RunResult> {
+    return this.#asking.until({ run_id, kind: 'cancel', data: reason, by }, signal, async () => {
+      const closed = await this.parts.reader.result(run_id)
+      const { lease } = closed ? { lease: null } : await this.#free(run_id)
+      if (lease) await far.give(lease)
+      return closed
+    })
+  }
+
   async pause(run_id: string, by: string, reason: string, { signal }: WaitOptions = {}): Promise<RunSummary> {
     const run = await this.parts.reader.find(run_id)
     if (run.status !== 'running') return run
+    if (this.parts.far) {
+      throw new RetinueError('input', `Run ${run.run_id} is with the workers, and they do not pause runs: cancel it`)
+    }
     return this.#asking.until({ run_id: run.run_id, kind: 'pause', data: reason, by }, signal, async () => {
       const now = await this.parts.reader.find(run.run_id)
       return now.status === 'running' ? null : now
@@ -297,7 +356,7 @@ export class RunDriver {
   }
 
   /** Sub-agents of a run, at every depth, and their trees. `model`: where their models come from. */
-  #family(
+  family(
     run_id: string,
     session_id: string,
     watching: Watching,
@@ -325,7 +384,7 @@ export class RunDriver {
   }
 
   /** A run goes on in the folder it was started in, and nowhere else. */
-  #belongsHere({ run_id, workspace_root }: { run_id: string; workspace_root: string }): void {
+  belongsHere({ run_id, workspace_root }: { run_id: string; workspace_root: string }): void {
     if (workspace_root === this.parts.cwd) return
     throw new RetinueError(
       'input',
@@ -345,7 +404,7 @@ export class RunDriver {
       if (await this.parts.store.record('session', session_id)) return NO_SESSION
       throw new RetinueError('not_found', `There is no session ${session_id} in this store`)
     }
-    this.#belongsHere(last)
+    this.belongsHere(last)
     if (last.status !== 'closed') {
       throw new RetinueError('held', `The last run of this session is not closed: retinue resume ${last.run_id}`)
     }

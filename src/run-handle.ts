@@ -3,12 +3,15 @@ import type { StoredEvent } from './domain/index.js'
 import type { AgentLoop } from './runtime/index.js'
 import type { Store } from './store/index.js'
 
-/** Told when there is a loop that can be cancelled. */
-export type Started = (loop: AgentLoop) => void
+/** A run that is under way, here or elsewhere. */
+export type UnderWay = Pick<AgentLoop, 'cancel' | 'abandon'>
+
+/** Told when there is something that can be cancelled. */
+export type Started = (run: UnderWay) => void
 
 /** A run that this process works on. It starts at once; what goes wrong before there is an outcome rejects `result`. */
 export class RunHandle implements Run {
-  #loop: AgentLoop | null = null
+  #loop: UnderWay | null = null
   #cancelled: string | null = null
   #left: string | null = null
   readonly #result: Promise<RunResult>

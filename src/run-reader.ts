@@ -1,6 +1,6 @@
 import type { RunResult, RunSummary } from './api.js'
 import { type AgentMemory, type AgentResult, type Contract, type RunRow, titleOf } from './domain/index.js'
-import type { LocalEngine } from './engine/index.js'
+import type { Engine } from './engine/index.js'
 import { RetinueError } from './errors.js'
 import { isFanOut } from './fan-out.js'
 import { isPlanRun } from './plan-runs.js'
@@ -15,7 +15,7 @@ export const ROOT = 'root'
 export class RunReader {
   constructor(
     private readonly store: Store,
-    private readonly engine: LocalEngine,
+    private readonly engine: Engine,
   ) {}
 
   async runs(query: { session_id?: string; limit?: number } = {}): Promise<RunSummary[]> {

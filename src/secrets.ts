@@ -1,4 +1,4 @@
-import type { Secret } from './domain/index.js'
+import { passwordsOfStore, type Secret } from './domain/index.js'
 
 export type SecretSources = {
   env: Readonly<Record<string, string | undefined>>
@@ -37,6 +37,11 @@ export function secretsInHeaders(where: string, headers: Readonly<Record<string,
     const password = scheme?.toLowerCase() === 'basic' ? basicPassword(rest ?? '') : null
     return [{ name, value: rest ?? value }, ...(password ? [{ name, value: password }] : [])]
   })
+}
+
+/** The password in the URL of a database that is the store. */
+export function secretsOfStore(store: unknown): Secret[] {
+  return typeof store === 'string' ? take('the store', passwordsOfStore(store)) : []
 }
 
 /** Variables that settings such as `Authorization: Bearer ${NAME}` take a secret from, whatever they are called. */

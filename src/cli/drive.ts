@@ -7,8 +7,10 @@ import {
   RetinueError,
   type Run,
   type RunResult,
+  storeFaultInWords,
   type Watching,
 } from '../index.js'
+import { detach, sayWhetherAnybodyWorks } from './detach.js'
 import { EXIT, exitOfResult } from './exit.js'
 import { terminalPerson } from './person.js'
 import type { PlanEditing } from './plan/approving.js'
@@ -21,6 +23,8 @@ export type DriveOptions = {
   /** Where the answers of the model are written, as a script. */
   record?: string
   outputFormat: 'text' | 'json' | 'stream-json'
+  /** It is given to the workers, and nobody waits for it here. */
+  detach?: boolean
   /** It was closed before: there is nothing to watch. */
   finished?: boolean
   /** For plans that the person at the terminal edits, of the run with this id. Default: they cannot be edited. */
@@ -34,21 +38,28 @@ export type DriveOptions = {
 /** `answer`: for stdout. `notes`: for a person. `also`: in the JSON of the result. `word`: how it ended, if not as its outcome says. */
 export type Ending = { answer: string; notes: string[]; also: Record<string, unknown>; code: number; word?: string }
 
-type Start = (watching: Watching) => Run
+export type Start = (watching: Watching) => Run
 
-/** Works a run in this process, shows it, and records it where that is asked for. */
+/** Works a run in this process or has workers do so, shows it, and records it where that is asked for. */
 export async function drive(retinue: Retinue, options: DriveOptions, start: Start): Promise<number> {
-  if (options.record === undefined) return work(options, start)
+  if (options.detach) return detach(retinue, options, start)
+  const far = retinue.engine === 'dbos'
+  if (far && !options.finished) await sayWhetherAnybodyWorks(retinue)
+  if (options.record === undefined) return work(options, start, far)
   const file = openScriptFile(options.record)
   let run_id: string | null = null
   let fault: string | null = null
   let code: number
   try {
-    code = await work(options, (watching) => {
-      const run = start(watching)
-      run_id = run.run_id
-      return run
-    })
+    code = await work(
+      options,
+      (watching) => {
+        const run = start(watching)
+        run_id = run.run_id
+        return run
+      },
+      far,
+    )
   } finally {
     // Also of a run that failed or was left: what there is of it. Its own failure is what the exit code tells.
     fault = await file.finish(retinue, run_id)
@@ -61,23 +72,25 @@ export async function drive(retinue: Retinue, options: DriveOptions, start: Star
  * stdout carries the answer (or JSON) and nothing else, unless it is a
  * terminal with somebody in front of it; everything else goes to stderr.
  */
-async function work(options: DriveOptions, start: Start): Promise<number> {
+async function work(options: DriveOptions, start: Start, far: boolean): Promise<number> {
   const { stdout, stderr } = process
   const text = options.outputFormat === 'text'
   const quiet = isQuiet(options)
   const streams = text && !quiet && stdout.isTTY === true && !options.finished
+  const asks = canAsk(options)
   const view = new RunView(streams ? stdout : stderr, process.env, {
     live: streams,
     past: options.finished === true,
+    elsewhere: far && !asks,
+    words_from_log: far && streams,
   })
-  const asks = canAsk(options)
   // Whoever is asked about a plan is asked when the run has begun.
   const editing = options.editing?.(() => run.run_id)
   const run: Run = start({
     ...(asks ? { person: terminalPerson(view, editing ? { editing } : {}) } : {}),
     ...(streams ? { onDelta: (delta) => view.delta(delta) } : {}),
   })
-  const signals = onSignals(run, view)
+  const signals = onSignals(run, view, far)
   let began = false
   try {
     for await (const event of run) {
@@ -108,10 +121,14 @@ async function work(options: DriveOptions, start: Start): Promise<number> {
     return code
   } catch (error) {
     const why = signals.left === null ? whyLeft(error) : `stopped by ${signals.left}`
-    if (why === null) throw error
+    const fault = why === null && began ? storeFaultInWords(error) : null
+    if (why === null && fault === null) throw error
     view.close()
-    stderr.write(`retinue: ${line(why)}. Go on with: retinue resume ${run.run_id}\n`)
-    return EXIT.terminated
+    // What is in the log stays there, so the run goes on from it when the store is mended.
+    const said = line(why ?? fault ?? '').replace(/\.$/, '')
+    const then = far && began ? 'It is with the workers: retinue watch' : 'Go on with: retinue resume'
+    stderr.write(`retinue: ${said}. ${then} ${run.run_id}\n`)
+    return why === null ? EXIT.failed : EXIT.terminated
   } finally {
     view.close()
     signals.off()
@@ -147,18 +164,21 @@ function failure({ outcome, reason }: RunResult): string {
 /**
  * Ctrl-C once cancels the run and waits for it to be closed; twice ends the process at once, and the run can be
  * resumed. SIGTERM comes from a supervisor that wants the process gone, not the work: the run is left to be resumed.
+ * `far`: workers have the run, and it goes on without this process.
  */
-function onSignals(run: Run, view: RunView): { left: string | null; off: () => void } {
+function onSignals(run: Run, view: RunView, far: boolean): { left: string | null; off: () => void } {
   const state = { left: null as string | null, off: () => {} }
   let interrupts = 0
   const interrupt = () => {
     interrupts++
     if (interrupts > 1) {
       view.close()
-      process.stderr.write(`\nretinue: stopped. Take it up again with: retinue resume ${run.run_id}\n`)
+      const then = far ? 'The workers cancel it: retinue watch' : 'Take it up again with: retinue resume'
+      process.stderr.write(`\nretinue: stopped. ${then} ${run.run_id}\n`)
       process.exit(EXIT.interrupted)
     }
-    view.line('cancelling; press Ctrl-C again to stop at once (retinue resume then ends what is left)')
+    const then = far ? 'the workers then cancel it alone' : 'retinue resume then ends what is left'
+    view.line(`cancelling; press Ctrl-C again to stop at once (${then})`)
     run.cancel('interrupted at the terminal')
   }
   const terminate = () => {

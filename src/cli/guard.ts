@@ -1,4 +1,4 @@
-import { CorruptLogError, RetinueError } from '../index.js'
+import { CorruptLogError, RetinueError, storeFaultInWords } from '../index.js'
 import { EXIT, exitOfError } from './exit.js'
 
 /** Runs a command: its number becomes the exit code, an expected error one line on stderr and its exit code. */
@@ -21,9 +21,9 @@ function complain(error: unknown): number {
     process.stderr.write(`retinue: ${error.message}\n`)
     return EXIT.failed
   }
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') {
-    const database = error.code.startsWith('SQLITE')
-    process.stderr.write(`retinue: ${database ? 'the database cannot be used: ' : ''}${error.message}\n`)
+  const fault = storeFaultInWords(error)
+  if (fault !== null || (error instanceof Error && 'code' in error && typeof error.code === 'string')) {
+    process.stderr.write(`retinue: ${fault ?? (error as Error).message}\n`)
     return EXIT.failed
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)

@@ -4,7 +4,18 @@ import { VERSION } from '../index.js'
 import { addAgents } from './agents-commands.js'
 import { EXIT } from './exit.js'
 import { guard } from './guard.js'
-import { maxConcurrent, positive, withContract, within, withOutput, withPlanning, withStore } from './options.js'
+import {
+  address,
+  grace,
+  maxConcurrent,
+  positive,
+  withContract,
+  within,
+  withOutput,
+  withPlace,
+  withPlanning,
+  withStore,
+} from './options.js'
 import { addPlan } from './plan-commands.js'
 
 /** The command line: one function a command, loaded when it is used. */
@@ -22,6 +33,7 @@ export function createProgram(): Command {
     .option('--plan', 'make a plan for it, show it, and carry it out after a yes, as retinue plan does')
     .option('-c, --continue', 'go on with the last session in this folder')
     .option('-r, --resume <id>', 'go on with the session of this run, or with the run itself when no task is given')
+    .option('--detach', 'give it to the workers, print its id, and end; needs the engine dbos')
     .option('--web', 'open a window on it in the browser, which stays until Ctrl-C')
     .action(guard(async (words: string[], options) => (await import('./commands/run.js')).run(words, options)))
 
@@ -160,6 +172,25 @@ export function createProgram(): Command {
     .option('--json', 'one line of JSON with the address and the token')
     .addOption(maxConcurrent())
     .action(guard(async (options) => (await import('./commands/serve.js')).serve(options)))
+
+  withPlace(program.command('worker'))
+    .description('work on the runs that are given to the workers of this folder, until it is ended: the engine dbos')
+    .option('--concurrency <n>', 'agents at work at once on each worker of the folder', within(1, 1000))
+    .option('--health <address>', 'answer /health and /metrics there: a port of this machine, or host:port', address)
+    .option(
+      '--grace <seconds>',
+      'so long agents at work may go on when it is ended; others take them up then',
+      grace,
+      20,
+    )
+    .option('--json', 'one JSON object a line for what happens')
+    .action(guard(async (options) => (await import('./commands/worker.js')).worker(options)))
+
+  withPlace(program.command('workers'))
+    .description('list the workers of this folder that are there')
+    .option('--all', 'those of every folder that shares the database')
+    .option('--json', 'one JSON object a line')
+    .action(guard(async (options) => (await import('./commands/workers.js')).workers(options)))
 
   program
     .command('demo')

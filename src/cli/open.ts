@@ -1,7 +1,14 @@
 import { resolve } from 'node:path'
-import { openRetinue, type Retinue, RetinueError } from '../index.js'
+import {
+  isDatabaseUrl,
+  type OpenOptions,
+  openRetinue,
+  type Retinue,
+  RetinueError,
+  storeAddressFault,
+} from '../index.js'
 
-export type StoreOptions = { cwd?: string; store?: string }
+export type StoreOptions = { cwd?: string; store?: string; engine?: 'local' | 'dbos' }
 
 /** How many agents this process works on at once: nothing of a run's, so a resumed one takes it too. */
 export type WorkOptions = StoreOptions & { maxConcurrent?: number }
@@ -17,8 +24,18 @@ export function absolute(path: string): string {
 }
 
 /** Where the options say to work and to keep the log. */
-export function placeOf({ cwd, store }: StoreOptions): { cwd: string; store?: string } {
-  return { cwd: absolute(cwd ?? '.'), ...(store === undefined ? {} : { store: absolute(store) }) }
+export function placeOf({ cwd, store, engine }: StoreOptions): Pick<OpenOptions, 'cwd' | 'store' | 'engine'> {
+  return {
+    cwd: absolute(cwd ?? '.'),
+    ...(store === undefined ? {} : { store: storeAt(store) }),
+    ...(engine === undefined ? {} : { engine }),
+  }
+}
+
+function storeAt(store: string): string {
+  const fault = storeAddressFault(store)
+  if (fault !== null) throw new RetinueError('input', `--store: ${fault}`)
+  return isDatabaseUrl(store) ? store : absolute(store)
 }
 
 /** Opens the folder that the options name, does something with it, and closes it whatever happens. */

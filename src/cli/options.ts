@@ -53,10 +53,17 @@ function withLimits(command: Command, delegation: { depth: string; none: string 
     )
 }
 
+/** Where a command works, and on what. */
 export function withStore(command: Command): Command {
+  return withPlace(command).addOption(
+    new Option('--engine <engine>', 'where agents run: in this process, or on workers').choices(['local', 'dbos']),
+  )
+}
+
+export function withPlace(command: Command): Command {
   return command
     .option('--cwd <folder>', 'work there instead of in the current folder')
-    .option('--store <file>', 'the database, instead of .retinue/retinue.db in the folder')
+    .option('--store <place>', 'a file or a postgres:// URL, instead of .retinue/retinue.db in the folder')
 }
 
 export function maxConcurrent(): Option {
@@ -85,6 +92,23 @@ function dollars(text: string): number {
   if (!(value > 0 && value <= 1_000_000))
     throw new InvalidArgumentError('It must be an amount in US dollars, such as 2.50.')
   return value
+}
+
+export function grace(text: string): number {
+  const value = Number(text)
+  if (!(text.trim() !== '' && value >= 0 && value <= 86_400))
+    throw new InvalidArgumentError('It must be a number of seconds from 0 to 86400.')
+  return value
+}
+
+export type Address = { host: string; port: number }
+
+/** `9090`, `127.0.0.1:9090` or `[::1]:9090`. A port alone is one of this machine, which nobody else reaches. */
+export function address(text: string): Address {
+  const [, host, port] = /^(?:(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):)?(\d{1,5})$/.exec(text) ?? []
+  if (port === undefined || Number(port) > 65_535)
+    throw new InvalidArgumentError('It must be a port, or an address such as 127.0.0.1:9090.')
+  return { host: host?.replace(/^\[|\]$/g, '') ?? '127.0.0.1', port: Number(port) }
 }
 
 function seconds(text: string): number {

@@ -7,6 +7,7 @@ import {
   landingLeftOutInWords,
   leftOutInWords,
   PlanProgress,
+  PROGRAM,
   type RunResult,
   type StoredEvent,
   totalsOf,
@@ -28,6 +29,8 @@ type ViewOptions = {
   live?: boolean
   /** All of it happened before: only what it came to is shown. */
   past?: boolean
+  /** Nobody sends the words of the root agent's model as it writes them: those of the log are shown. */
+  words_from_log?: boolean
   /** A live screen that is shared with others, instead of one of its own. */
   stage?: Stage
 }
@@ -51,6 +54,7 @@ export class RunView {
   readonly #paint: Paint
   readonly #elsewhere: boolean
   readonly #past: boolean
+  readonly #words_from_log: boolean
   readonly #screen: TreeScreen | null
   readonly #tree = emptyTree()
   readonly #progress = new PlanProgress(line)
@@ -76,6 +80,7 @@ export class RunView {
     this.#paint = paintFor(out, env)
     this.#elsewhere = options.elsewhere === true
     this.#past = options.past === true
+    this.#words_from_log = options.words_from_log === true
     const live = options.live === true && out.isTTY === true && env.TERM !== 'dumb'
     const lines = (size: Size) => this.#lines(size)
     this.#screen = options.stage ? onStage(options.stage, lines) : live ? new LiveScreen(out, lines) : null
@@ -109,6 +114,9 @@ export class RunView {
       this.#asked = event.data.request_id
       this.#catchUp((delta) => delta.request_id === this.#asked)
     }
+    if (this.#words_from_log && event.type === 'model.responded' && !sub_agent && event.data.purpose !== 'summary') {
+      this.#words(event.data.parts.map((part) => (part.type === 'text' ? part.text : '')).join(''))
+    }
     this.#look()
     this.#refresh()
   }
@@ -129,7 +137,7 @@ export class RunView {
 
   /** The root agent is a program: nobody saw its answer as it was written. */
   get isOfProgram(): boolean {
-    return this.#tree.root?.model.startsWith('program/') === true
+    return this.#tree.root?.model.startsWith(`${PROGRAM}/`) === true
   }
 
   line(text: string): void {

@@ -3,7 +3,7 @@ import { plural, timeInWords } from './amounts.js'
 import { accessSchema, effectSchema } from './authority.js'
 import { contractSchema } from './contract.js'
 import { define, oneLine } from './define-event.js'
-import { endedAs, resumerInWords, shortCommit, sourceInWords, turnInWords } from './in-words.js'
+import { endedAs, ownerInWords, resumerInWords, shortCommit, sourceInWords, turnInWords } from './in-words.js'
 import { finishReasonSchema, partSchema, usageSchema } from './messages.js'
 import { outcomeSchema } from './outcome.js'
 import { PLAN_DEFINITIONS } from './plan-events.js'
@@ -91,6 +91,8 @@ export const DEFINITIONS = [
       said: z.string().optional(),
       /** Who started it. Absent: the person whose process it was. */
       by: z.string().optional(),
+      /** Which workers run its agents, and whether somebody can be asked. Absent: the process that started it. */
+      engine: z.strictObject({ kind: z.literal('dbos'), asks: z.boolean() }).optional(),
     }),
     (d) => `run created${d.by === undefined ? '' : ` by ${d.by}`}: ${titleOf(d.said ?? d.task)}`,
   ),
@@ -124,6 +126,12 @@ export const DEFINITIONS = [
     }),
     (d) =>
       `resumed by ${resumerInWords(d)}${d.interrupted_calls.length > 0 ? `; interrupted: ${d.interrupted_calls.join(', ')}` : ''}`,
+  ),
+  /** It rested while others worked for it elsewhere, and goes on: nothing was lost, and nobody had to see to it. */
+  define(
+    'agent.woken',
+    z.strictObject({ owner: z.string(), epoch: z.int() }),
+    (d) => `goes on in ${ownerInWords(d.owner)}`,
   ),
   define(
     'model.requested',

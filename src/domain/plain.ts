@@ -29,9 +29,15 @@ export function plainText(text: string): string {
   return text.replace(ALL_UNSEEN, (char) => (char === '\n' ? char : ' '))
 }
 
-/** What a model, a file or a command wrote, so that what is shown is all of it: what nobody sees is shown as �. */
+/**
+ * What a model, a file or a command wrote, so that what is shown is all of it: what nobody sees is shown as �. A line may
+ * end as it does on Windows.
+ */
 export function printable(text: string): string {
-  return text.replace(ALL_UNSEEN, (char) => (char === '\n' || char === '\t' ? char : '�'))
+  return text.replace(ALL_UNSEEN, (char, at: number) => {
+    if (char === '\n' || char === '\t') return char
+    return char === '\r' && text[at + 1] === '\n' ? '' : '�'
+  })
 }
 
 /** The same on one line: a name with a line break in it must not look like two lines of ours. */
@@ -62,6 +68,10 @@ export function kindOf(value: unknown): string {
   if (typeof value === 'object') return 'an object'
   if (typeof value === 'string') return 'a text'
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : `a ${typeof value}`
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Of so many code points at most. */

@@ -180,6 +180,7 @@ type Later = Exclude<AgentEvent, { type: 'run.created' | 'agent.started' | 'agen
 function apply(memory: AgentMemory, event: Later): AgentMemory {
   switch (event.type) {
     case 'agent.resumed':
+    case 'agent.woken':
       return resumed(memory, event.at)
     case 'model.requested': {
       if (memory.request) throw corrupt(event, 'request_while_open', `${memory.request.request_id} is still open`)

@@ -7,3 +7,8 @@ export function titleOf(text: string): string {
   const characters = [...line]
   return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join('')}…` : line
 }
+
+/** What a run is about, in one line: the first paragraph of its task. */
+export function aboutOf(task: string): string {
+  return (task.trim().split(/\n\s*\n/, 1)[0] as string).trim().replace(/\s+/g, ' ')
+}

@@ -93,6 +93,7 @@ function grow(entries: TranscriptEntry[], calls: Map<string, CallEntry>, event: 
       if (event.type === 'agent.finished' || event.data.sub_agent_id === event.agent_id) leave(calls)
       return
     case 'agent.resumed':
+    case 'agent.woken':
     case 'model.failed':
     case 'permission.asked':
     case 'permission.answered':

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { closeSync, constants, openSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +10,8 @@ import type { OwnPrograms } from './programs.js'
 /** Two ends of a pipe, as file descriptors. Whoever takes it closes both. */
 export type Pipe = { read: number; write: number }
 
-const BATCH = 16
+/** A process for each batch: to start one takes as long as all the rest of a command's start. Two for each command. */
+const BATCH = 32
 
 /**
  * Real pipes for the output of commands. What Node makes for a child's stdio are sockets, which cannot be opened by
@@ -44,7 +44,7 @@ export class Pipes {
     if (mkfifo === null) return false
     let folder: string | null = null
     try {
-      folder = await mkdtemp(join(tmpdir(), 'retinue-pipes-'))
+      folder = mkdtempSync(join(tmpdir(), 'retinue-pipes-'))
       const paths = Array.from({ length: BATCH }, (_, i) => join(folder ?? '', String(i)))
       await promisify(execFile)(mkfifo, ['-m', '600', ...paths], { env: commandEnvironment() })
       for (const path of paths) this.#spare.push(openPipe(path))
@@ -53,7 +53,7 @@ export class Pipes {
       return false
     } finally {
       // Open pipes need no names, and nothing is left behind when this process is killed.
-      if (folder !== null) await rm(folder, { recursive: true, force: true })
+      if (folder !== null) rmSync(folder, { recursive: true, force: true })
     }
   }
 }

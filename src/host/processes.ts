@@ -1,6 +1,5 @@
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { closeSync, openSync, statSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { LONGEST_TIMER_MS } from './clock.js'
 import { CommandOutput } from './command-output.js'
@@ -67,7 +66,7 @@ type Outcome = { status: CommandResult['status']; ending?: Ending | null; messag
 
 async function runOne(spec: CommandSpec, shared: Shared): Promise<CommandResult> {
   const started = performance.now()
-  const ready = await prepare(spec)
+  const ready = prepare(spec)
   const { status, ending, message, output } = !ready.ok
     ? failed(ready.message)
     : spec.fence
@@ -154,14 +153,21 @@ function failed(message: string): Outcome {
   return { status: 'failed', message }
 }
 
-async function prepare(spec: CommandSpec): Promise<({ ok: true } & Ready) | Failed> {
+function prepare(spec: CommandSpec): ({ ok: true } & Ready) | Failed {
   const env = commandEnvironment(spec.env)
-  const folder = await stat(spec.cwd).catch(() => null)
-  if (!folder?.isDirectory()) return { ok: false, message: `${spec.cwd} is not a folder to run a command in` }
+  if (!isFolder(spec.cwd)) return { ok: false, message: `${spec.cwd} is not a folder to run a command in` }
   const [name = '', ...args] = argvOf(spec)
   const program = findProgram(name, { cwd: spec.cwd, path: env.PATH ?? '' })
   if (program === null) return { ok: false, message: `${JSON.stringify(name)} is not a program on this machine` }
   return { ok: true, argv: [program, ...args], env }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
 }
 
 async function takeBoth(pipes: Pipes): Promise<[Pipe, Pipe] | null> {
@@ -182,7 +188,8 @@ async function launch(
   let nowhere: number | null = null
   try {
     const stdio: StdioOptions = [
-      spec.stdin === undefined ? 'ignore' : 'pipe',
+      // Nothing to read is the same from nowhere, without a pipe to be made for it.
+      spec.stdin ? 'pipe' : 'ignore',
       ends?.[0].write ?? 'pipe',
       ends?.[1].write ?? 'pipe',
       'pipe',

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { delimiter, isAbsolute, sep } from 'node:path'
-import { commandEnvironment } from './environment.js'
+import { commandPath } from './environment.js'
 import { findProgram } from './launch.js'
 import { isInside } from './paths.js'
 
@@ -26,7 +26,7 @@ export class OwnPrograms {
 
   /** Also for what these programs start themselves, such as the filters of git. */
   path(): string {
-    const folders = (commandEnvironment().PATH ?? '').split(delimiter)
+    const folders = commandPath().split(delimiter)
     return folders.filter((folder) => isAbsolute(folder) && this.#isTrusted(folder)).join(delimiter)
   }
 

@@ -1,3 +1,4 @@
+import { isObject } from '../domain/index.js'
 /** What a provider said about a failure, wherever in its body it said it. */
 export type Said = {
   /** It is an error by its shape, and not just something that is not an answer. */
@@ -80,12 +81,12 @@ export function readBody(given: unknown): Said {
   const parsed = typeof given === 'string' ? parse(given) : given
   const body = Array.isArray(parsed) ? parsed[0] : parsed
   if (typeof body === 'string') return { is_error: false, text: isPage(body) ? '' : body, types: [], body: null }
-  if (!isRecord(body)) return { is_error: false, text: '', types: [], body: null }
-  const inside = isRecord(body.response) ? body.response : isRecord(body.data) ? body.data : body
+  if (!isObject(body)) return { is_error: false, text: '', types: [], body: null }
+  const inside = isObject(body.response) ? body.response : isObject(body.data) ? body.data : body
   const error = inside.error ?? body.error
-  const at = isRecord(error) ? error : body
+  const at = isObject(error) ? error : body
   const texts = [error, at.message, at.detail, body.message].filter((value) => typeof value === 'string')
-  const details = Array.isArray(at.details) ? at.details.filter(isRecord) : []
+  const details = Array.isArray(at.details) ? at.details.filter(isObject) : []
   const types = [at.code, at.type, at.status, ...details.map((detail) => detail.reason), body.type]
   return {
     is_error: (error !== undefined && error !== null) || typeof at.message === 'string',
@@ -97,9 +98,9 @@ export function readBody(given: unknown): Said {
 
 /** Google says in the error's details how long to wait. */
 export function retryDelayOf({ body }: Said): string | null {
-  if (!isRecord(body) || !isRecord(body.error) || !Array.isArray(body.error.details)) return null
+  if (!isObject(body) || !isObject(body.error) || !Array.isArray(body.error.details)) return null
   for (const detail of body.error.details) {
-    if (isRecord(detail) && typeof detail.retryDelay === 'string') return detail.retryDelay
+    if (isObject(detail) && typeof detail.retryDelay === 'string') return detail.retryDelay
   }
   return null
 }
@@ -114,8 +115,4 @@ function parse(text: string): unknown {
 
 function isPage(text: string): boolean {
   return text.startsWith('<')
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,4 @@
-import { type Budget, DELEGATION_DEFAULTS, type StepSpec } from '../domain/index.js'
-import { plural } from '../tools/index.js'
+import { type Budget, DELEGATION_DEFAULTS, plural, type StepSpec } from '../domain/index.js'
 import { rehearse } from './rehearsal.js'
 
 /** Calls, tokens and cost: at most, by the budgets; and likely, where earlier sub-agents of the same profile tell. */

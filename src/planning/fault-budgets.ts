@@ -6,9 +6,9 @@ import {
   namesInWords,
   type Plan,
   type PlanStep,
+  plural,
   usdText,
 } from '../domain/index.js'
-import { plural } from '../tools/index.js'
 import { leastAgents } from './agents-needed.js'
 import type { PlanFault } from './faults.js'
 import { wantsReview } from './reviewing.js'

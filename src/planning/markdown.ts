@@ -1,4 +1,5 @@
-import { count, defuse, head, oneLine, tail } from '../tools/index.js'
+import { countInWords } from '../domain/index.js'
+import { defuse, head, oneLine, tail } from '../tools/index.js'
 
 /**
  * Words of models, files and commands as parts of a Markdown page. Whatever they say, it stays where it was put: no
@@ -64,7 +65,7 @@ export function shortened(text: string, max: number): string {
 const MIN_SHOWN = 40
 
 function missing(characters: number): string {
-  return `[… ${count(characters)} characters left out …]`
+  return `[… ${countInWords(characters)} characters left out …]`
 }
 
 /** Characters that nobody sees, or that change how others are seen, are shown as such. */

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Yaml from 'yaml'
+import { isNestedDeeper, offsetOf } from '../control/index.js'
 import { quoted } from '../domain/index.js'
 import type { PlanFault } from './faults.js'
 import type { Path } from './plan-fields.js'
@@ -25,7 +26,7 @@ export const TOO_DEEP = `lists and mappings are nested deeper than ${MAX_DEPTH} 
 export function readYamlText(text: string): PlanText {
   const yaml = loadYaml()
   const no = (message: string, line = 1): PlanText => ({ ok: false, faults: [{ path: '', message, line }] })
-  if (isTooDeep(new yaml.Parser().parse(text))) return no(TOO_DEEP)
+  if (isNestedDeeper(new yaml.Parser().parse(text), MAX_DEPTH)) return no(TOO_DEEP)
   const lines = new yaml.LineCounter()
   // Whether keys are there twice is looked at below: the parser would compare all of a mapping in pairs.
   const document = yaml.parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
@@ -80,46 +81,9 @@ function faultsIn(yaml: typeof Yaml, document: Yaml.Document.Parsed, lineAt: (of
   return faults
 }
 
-/** Counts levels on the tokens, whose parser keeps a stack of its own, before anything that recurses sees them. */
-function isTooDeep(tokens: Iterable<Yaml.CST.Token>): boolean {
-  const open: [token: Yaml.CST.Token, depth: number][] = []
-  for (const token of tokens) open.push([token, 0])
-  for (let next = open.pop(); next; next = open.pop()) {
-    const [token, depth] = next
-    if (depth > MAX_DEPTH) return true
-    if (token.type === 'document' && token.value) open.push([token.value, depth])
-    if (!('items' in token)) continue
-    for (const { key, value } of token.items) {
-      if (key) open.push([key, depth + 1])
-      if (value) open.push([value, depth + 1])
-    }
-  }
-  return false
-}
-
 function wordsFor({ code, message }: Yaml.YAMLError): string {
   if (code === 'TAB_AS_INDENT') return 'tabs cannot indent YAML: use spaces'
   if (code === 'MULTIPLE_DOCS') return 'one plan only: remove the line that begins a second one'
   const hint = code === 'BLOCK_AS_IMPLICIT_KEY' ? ': a text with a colon in it goes in quotes' : ''
   return `this is neither YAML nor JSON: ${message}${hint}`
-}
-
-/** The deepest node of the path that the text has. A value that is not written stands where its key does. */
-function offsetOf(yaml: typeof Yaml, document: Yaml.Document.Parsed, path: Path, at: 'key' | 'value'): number {
-  let node: unknown = document.contents
-  let offset = document.contents?.range?.[0] ?? 0
-  for (const [depth, step] of path.entries()) {
-    if (yaml.isAlias(node)) node = node.resolve(document)
-    if (yaml.isSeq(node)) node = node.items[Number(step)]
-    else if (yaml.isMap(node)) {
-      const pair = node.items.find(({ key }) => yaml.isScalar(key) && String(key.value) === String(step))
-      if (!pair || !yaml.isScalar(pair.key)) return offset
-      offset = pair.key.range?.[0] ?? offset
-      if (at === 'key' && depth === path.length - 1) return offset
-      node = pair.value
-    } else return offset
-    const range = yaml.isNode(node) ? node.range : null
-    if (range && range[1] > range[0]) offset = range[0]
-  }
-  return offset
 }

@@ -1,5 +1,4 @@
-import { costInWords } from '../domain/index.js'
-import { plural } from '../tools/index.js'
+import { costInWords, plural } from '../domain/index.js'
 import { code, firstLine, inline } from './markdown.js'
 import type { StepOutcome } from './outcome.js'
 

@@ -1,5 +1,5 @@
-import { costInWords, timeInWords } from '../domain/index.js'
-import { fairShares, plural } from '../tools/index.js'
+import { costInWords, plural, timeInWords } from '../domain/index.js'
+import { fairShares } from '../tools/index.js'
 import { cell, code, fenced, firstLine, inline, plain, shortened } from './markdown.js'
 import type { PlanOutcome, StepOutcome } from './outcome.js'
 import { type Block, statusWord, stepBlocks } from './report-steps.js'

@@ -1,5 +1,5 @@
-import type { AgentMemory, PlanState } from '../domain/index.js'
-import { defineTool, delegationPlan, delegatorOf, plural, type Tool } from '../tools/index.js'
+import { type AgentMemory, type PlanState, plural } from '../domain/index.js'
+import { defineTool, delegationPlan, delegatorOf, type Tool } from '../tools/index.js'
 import { PlanFlow, type PlanPlace, planOrderSchema } from './flow.js'
 
 /** What a plan came to, in so many characters. */

@@ -29,6 +29,10 @@ export class AgentFiles {
   /** The commit that its tree is known to be at, with nothing in it that is not committed. */
   #at: string | null = null
   #making: Promise<TreeResult<{ tree: AgentTree }>> | null = null
+  /** It waits until the one above it lets it write. */
+  #awaits = false
+  /** Calls of its own that wait for their turn or for its tree. */
+  #waiting = 0
 
   constructor(private readonly side: AgentSide) {}
 
@@ -40,13 +44,28 @@ export class AgentFiles {
     return this.#tree
   }
 
+  /** Whether it waits until the one above it lets it write, for a call of its own or only for one of its sub-agents. */
+  get awaits(): 'for_call' | 'for_child' | null {
+    if (!this.#awaits) return null
+    return this.#waiting > 0 ? 'for_call' : 'for_child'
+  }
+
+  /** That it waits, so that it is not its own time. Whoever lets go of it meanwhile says it first. */
+  sayAwaits(behind: readonly string[] = [this.side.recorder.memory.contract.parent.agent_id ?? '']): void {
+    const { recorder } = this.side
+    if (!this.#awaits || recorder.memory.awaits_tree) return
+    recorder.record('agent.workspace_awaited', { behind: [...behind] })
+  }
+
   /** For calls of its own, after which nobody knows what is in its tree. */
   aloneForCall<T>(work: () => Promise<T>): Promise<T> {
-    return this.alone(() =>
-      work().finally(() => {
+    this.#waiting += 1
+    return this.alone(() => {
+      this.#waiting -= 1
+      return work().finally(() => {
         this.#at = null
-      }),
-    )
+      })
+    })
   }
 
   /** All that is in its tree, as a commit. To be called alone. */
@@ -119,7 +138,10 @@ export class AgentFiles {
 
   /** The same for a call of its own: without a tree it is over. */
   async ownForCall(): Promise<boolean> {
-    const made = await this.own()
+    this.#waiting += 1
+    const made = await this.own().finally(() => {
+      this.#waiting -= 1
+    })
     if (!made.ok && !this.side.signal().aborted) this.fail(made.message)
     return made.ok
   }
@@ -134,15 +156,8 @@ export class AgentFiles {
   }
 
   async #make(): Promise<TreeResult<{ tree: AgentTree }>> {
-    const { recorder, trees, above, signal } = this.side
-    const admitted = above
-      ? await this.side.pause(() =>
-          above.admit(signal(), (behind) => {
-            recorder.record('agent.workspace_awaited', { behind })
-            recorder.commitSoon()
-          }),
-        )
-      : null
+    const { recorder, trees, above } = this.side
+    const admitted = above ? await this.side.pause(() => this.#admitted(above)) : null
     if (admitted && !admitted.ok) return admitted
     const made = admitted
       ? await trees.add(this.#owner, admitted.base, recorder.memory.contract.workspace.owns)
@@ -159,5 +174,16 @@ export class AgentFiles {
     this.#tree = tree
     this.#at = created.base
     return { ok: true, tree }
+  }
+
+  #admitted(above: Above): Promise<TreeResult<{ base: string }>> {
+    this.#awaits = true
+    const admitted = above.admit(this.side.signal(), (behind) => {
+      this.sayAwaits(behind)
+      this.side.recorder.commitSoon()
+    })
+    return admitted.finally(() => {
+      this.#awaits = false
+    })
   }
 }

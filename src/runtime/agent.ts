@@ -166,6 +166,35 @@ export class AgentLoop {
     })
   }
 
+  /** The same for one that rested. */
+  recordWoken({ owner, epoch }: EventData<'agent.woken'>): void {
+    this.recorder.record('agent.woken', { owner, epoch })
+  }
+
+  /** Whether nothing is done here but to wait for what others do elsewhere. */
+  get rests(): boolean {
+    // What waits for a tree that only a sub-agent needs is not the agent itself.
+    const resting = this.#resting - (this.#files.awaits === 'for_child' ? 1 : 0)
+    if (resting === 0 || !(this.#delegation?.rests ?? true)) return false
+    return this.memory.calls.filter(({ intent, result }) => intent && !result).length <= resting
+  }
+
+  /** Until its time is up. null: it waits, and no time of its own passes. */
+  get time_left_ms(): number | null {
+    return this.#pauses > 0 ? null : this.#deadline - this.place.clock.now()
+  }
+
+  /** Lets go of one that rests, with all that it has to say written down. false: it has something to do after all. */
+  async park(why: string): Promise<boolean> {
+    if (!this.rests || this.#abandoned !== null) return false
+    this.#files.sayAwaits()
+    await this.recorder.commit()
+    // What came meanwhile may have woken it.
+    if (!this.rests || this.recorder.has_more || this.#abandoned !== null) return false
+    this.abandon(why)
+    return true
+  }
+
   /** Ends the agent: the model call, the tool and its processes under way are aborted. */
   cancel(by: string, reason: string): void {
     if (this.recorder.memory.cancel || this.recorder.memory.result) return

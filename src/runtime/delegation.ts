@@ -36,6 +36,8 @@ type ParentSide = JoiningSide &
 /** `run` null: its creation is on its way to the disk. */
 type OpenChild = {
   run: ChildRun | null
+  /** Its own work is over, and its parent sees to the rest. */
+  ended: boolean
   closed: Promise<void>
   follow: (closing: Promise<void>) => void
   /** Whether it waits for others: until it may write, or until its work may be joined. */
@@ -57,7 +59,11 @@ export class Delegation implements Delegator {
   readonly plans: Plans
   /** Why no more sub-agents begin. null: they do. */
   #paused: string | null = null
+  /** Sub-agents that are being let write just now. */
+  #admitting = 0
   #stopped: { by: string; reason: string } | null = null
+  /** Why this process lets go of the agent, and so of those below it. */
+  #abandoned: string | null = null
 
   constructor(private readonly side: ParentSide) {
     this.#joining = new Joining(side, {
@@ -185,6 +191,7 @@ export class Delegation implements Delegator {
     }
     const { recorder, files } = this.side
     const stopped = { ok: false, code: 'failed', message: 'it was stopped while it waited to write' } as const
+    this.#admitting += 1
     const admitted = files.alone(async (): Promise<TreeResult<{ base: string }>> => {
       if (signal.aborted) return stopped
       // Whoever has let go of the run touches nothing any more.
@@ -197,6 +204,10 @@ export class Delegation implements Delegator {
       await recorder.commit()
       return { ok: true, base: begins_at }
     })
+    const done = () => {
+      this.#admitting -= 1
+    }
+    admitted.then(done, done)
     // What its parent is doing may take longer than anybody waits for one that is cancelled.
     return unlessAborted(admitted, signal).then((done) => done ?? stopped)
   }
@@ -264,12 +275,20 @@ export class Delegation implements Delegator {
     return [...this.#open.values()].every(({ waits }) => waits)
   }
 
+  /** Whether all that is left to do here is to wait for what sub-agents do elsewhere. */
+  get rests(): boolean {
+    // Nobody below it may write before it may itself.
+    if (this.#admitting > 0 && this.side.files.awaits === null) return false
+    return [...this.#open.values()].every(({ run, ended, waits }) => run !== null && (!ended || waits))
+  }
+
   /** A new attempt may delegate again. */
   restart(): void {
     this.#stopped = null
   }
 
   abandon(why: string): void {
+    this.#abandoned = why
     this.#stopped = { by: 'runtime', reason: why }
     for (const { run } of this.#open.values()) run?.abandon(why)
   }
@@ -288,11 +307,15 @@ export class Delegation implements Delegator {
     })
     open.run = run
     open.follow(run.ended.then((end) => this.#join(child.id, end, run)))
-    if (this.#stopped) run.cancel(this.#stopped.by, this.#stopped.reason)
+    // One that is let go of is worked on elsewhere: whoever comes late must not end it.
+    if (this.#abandoned !== null) run.abandon(this.#abandoned)
+    else if (this.#stopped) run.cancel(this.#stopped.by, this.#stopped.reason)
   }
 
   /** What wrote in a tree of its own is integrated in the order in which the steps were given. */
   async #join(id: string, end: ChildEnd, { stopped }: ChildRun): Promise<void> {
+    const open = this.#open.get(id)
+    if (open) open.ended = true
     const work = await this.#joining.take(this.#child(id), end.result)
     const merges = this.#child(id).base !== null && endState(end.result.outcome) === 'waiting_for_merge'
     if (merges) await this.#turn(id, end, stopped)
@@ -375,7 +398,7 @@ function openChild(): OpenChild {
   })
   // A sub-agent that this process lets go of stays open; whoever waits for it is stopped by its own signal.
   closed.catch(() => {})
-  return { run: null, closed, follow, waits: false }
+  return { run: null, ended: false, closed, follow, waits: false }
 }
 
 function ownedBy({ contract }: Child): readonly string[] {

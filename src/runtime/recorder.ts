@@ -85,6 +85,11 @@ export class Recorder {
     })
   }
 
+  /** Whether there is something that is not durable yet. */
+  get has_more(): boolean {
+    return this.#flight !== null || this.#pending.length > 0
+  }
+
   /** Nothing more is written: what is not durable by now never happened. */
   stop(why: string): void {
     this.#failure ??= new AbandonedError(why)

@@ -2,7 +2,7 @@ import type { Env, Hono } from 'hono'
 import { z } from 'zod'
 import type { Logins } from './guards/login.js'
 import { jsonOf, understood } from './mount.js'
-import { principalSchema } from './schemas.js'
+import { principalSchema } from './schemas/me.js'
 import { shape } from './shape.js'
 import type { LoggedIn } from './wire.js'
 

@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { contractSchema, planSchema, profileSchema, resultSchema, VERSION } from '../index.js'
 import { loggedInSchema, loggedOutSchema, loginBodySchema } from './login-routes.js'
 import { type Route, route } from './route.js'
-import { listedRunSchema, runSummarySchema, storedEventSchema, watchedEventSchema, wireErrorSchema } from './schemas.js'
+import { wireErrorSchema } from './schemas/common.js'
+import { storedEventSchema, watchedEventSchema } from './schemas/events.js'
+import { listedRunSchema, runSummarySchema } from './schemas/runs.js'
 
 type Json = Record<string, unknown>
 

@@ -1,7 +1,7 @@
-import { type Person, type Retinue, RetinueError, type Run } from '../index.js'
+import { leaveToWorkers, type Retinue, RetinueError, type Run } from '../index.js'
 
 /**
- * The runs that this server's process works on. Whoever answers their questions does so through the log, as for any
+ * The runs that this server's process works on: none, where workers do. Whoever answers their questions does so through the log, as for any
  * other run: see `Retinue.answer`.
  */
 export class OwnRuns {
@@ -18,6 +18,10 @@ export class OwnRuns {
   async begin(start: (retinue: Retinue) => Run, after = 0): Promise<string> {
     if (this.#left !== null) throw new RetinueError('held', `No run begins here any more: ${this.#left}`)
     const run = start(this.retinue)
+    if (this.retinue.engine === 'dbos') {
+      await leaveToWorkers(run)
+      return run.run_id
+    }
     // What becomes of it is in the log, where everybody sees it.
     const ended = run.result().then(
       () => {},
@@ -61,16 +65,4 @@ async function isLeft(run: Run): Promise<boolean> {
     (error: unknown) => error,
   )
   return error instanceof RetinueError && error.code === 'abandoned'
-}
-
-/** Whoever started a run from afar: nobody sits in front of it, and the answers come through the log. */
-export const FAR_PERSON: Person = {
-  permit: (_, signal) => untilAborted(signal),
-  answer: (_, signal) => untilAborted(signal),
-  approve: (_, signal) => untilAborted(signal),
-}
-
-function untilAborted(signal: AbortSignal): Promise<null> {
-  if (signal.aborted) return Promise.resolve(null)
-  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }))
 }

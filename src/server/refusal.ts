@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { CorruptLogError, type ErrorCode, RetinueError } from '../index.js'
+import { CorruptLogError, type ErrorCode, RetinueError, storeFaultInWords } from '../index.js'
 import type { WireError } from './wire.js'
 
 /** What the API refuses: what was wrong, and what to do. */
@@ -47,6 +47,15 @@ function refusalOf(error: unknown, report: (text: string) => void): Refusal {
     report(store.message)
     return store
   }
+  const fault = storeFaultInWords(error)
+  if (fault !== null) {
+    report(fault)
+    return new Refusal(
+      503,
+      'store',
+      'The database of the store cannot be used now: the terminal of the server says why.',
+    )
+  }
   const id = crypto.randomUUID().slice(0, 8)
   report(`fault ${id}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
   return new Refusal(
@@ -56,13 +65,14 @@ function refusalOf(error: unknown, report: (text: string) => void): Refusal {
   )
 }
 
-/** What keeps a store from being written, by the beginning of SQLite's code for it. */
+/** What keeps a store from being written, by the beginning of the code that SQLite or PostgreSQL has for it. */
 const STORE_FAULTS: [code: string, status: 503 | 507, message: string][] = [
   ['SQLITE_FULL', 507, 'The disk of the store is full: nothing can be written before there is room again.'],
   ['SQLITE_READONLY', 503, 'The store cannot be written: its file or folder is read-only, or was moved.'],
   ['SQLITE_BUSY', 503, 'Another process keeps the store locked. End it, or try again later.'],
   ['SQLITE_LOCKED', 503, 'Another process keeps the store locked. End it, or try again later.'],
   ['SQLITE_IOERR', 503, 'The file of the store cannot be read or written: look at its disk.'],
+  ['53100', 507, 'The disk of the database is full: nothing can be written before there is room again.'],
   ['SQLITE_CANTOPEN', 503, 'The file of the store cannot be opened: look at its folder.'],
 ]
 

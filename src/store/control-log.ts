@@ -53,28 +53,43 @@ function payload(position: number, type: string, data: string): unknown {
   }
 }
 
+type ControlTampering = { position: number; message: string }
+
 /**
  * Recomputes the chain from the stored text and names the first row that does not fit, then a head that does not fit
  * the last row: without it nobody would miss a cut end. Rows come in the order of their positions.
  */
-export function findControlTampering(
-  rows: Iterable<ControlRow>,
-  head: ControlHead | null,
-): { position: number; message: string } | null {
-  let end = NO_CONTROL
-  for (const { position, digest, ...draft } of rows) {
-    if (position !== end.position + 1) {
-      return { position, message: `the event at position ${end.position + 1} is missing before it` }
+export function findControlTampering(rows: Iterable<ControlRow>, head: ControlHead | null): ControlTampering | null {
+  const check = new ControlCheck()
+  for (const row of rows) {
+    const found = check.row(row)
+    if (found) return found
+  }
+  return check.end(head)
+}
+
+/** The same for rows that come one by one. */
+export class ControlCheck {
+  #end = NO_CONTROL
+
+  row({ position, digest, ...draft }: ControlRow): ControlTampering | null {
+    if (position !== this.#end.position + 1) {
+      return { position, message: `the event at position ${this.#end.position + 1} is missing before it` }
     }
-    const made = controlDigest(end.digest, draft, draft.data)
+    const made = controlDigest(this.#end.digest, draft, draft.data)
     if (made !== digest) return { position, message: `the digest is ${digest}, but the content makes it ${made}` }
-    end = { position, digest }
+    this.#end = { position, digest }
+    return null
   }
-  if (!head) return { position: end.position, message: 'the control log has no head' }
-  if (head.position !== end.position) {
-    const message = `the control log ends at position ${end.position}, but its head says ${head.position}`
-    return { position: head.position, message }
+
+  end(head: ControlHead | null): ControlTampering | null {
+    const end = this.#end
+    if (!head) return { position: end.position, message: 'the control log has no head' }
+    if (head.position !== end.position) {
+      const message = `the control log ends at position ${end.position}, but its head says ${head.position}`
+      return { position: head.position, message }
+    }
+    if (head.digest === end.digest) return null
+    return { position: end.position, message: 'the head of the control log does not fit its last event' }
   }
-  if (head.digest === end.digest) return null
-  return { position: end.position, message: 'the head of the control log does not fit its last event' }
 }

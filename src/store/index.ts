@@ -1,6 +1,10 @@
-/** The log and the control-plane records: the interface, SQLite and memory. */
+/** The log and the control-plane records: the interface, SQLite, PostgreSQL and memory. */
 export { blobDigest, eventDigest } from './digest.js'
 export { createMemoryStore } from './memory/index.js'
 export { eventPages } from './pages.js'
+export { type Examined, examinePostgres } from './postgres/examine.js'
+export { DatabaseAway } from './postgres/failures.js'
+export { openPostgresStore } from './postgres/open.js'
+export { readSettings as databaseSettings } from './postgres/settings.js'
 export { openSqliteStore } from './sqlite/open.js'
 export type * from './store.js'

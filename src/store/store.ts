@@ -75,7 +75,7 @@ export interface Store extends Records {
     ttl_ms: number
     seen_epoch: number
   }): Promise<Lease | null>
-  /** false: the lease is somebody else's now. */
+  /** false: the lease is somebody else's now, or was let go. */
   renew(lease: Lease, ttl_ms: number): Promise<boolean>
   /** Lets go of it, so that the next owner need not wait for the end of its time. */
   release(lease: Lease): Promise<void>

@@ -1,6 +1,7 @@
+import { isObject } from '../domain/index.js'
 import { resolveArgumentName } from './aliases.js'
 import { mendObject, type Slips } from './mend.js'
-import { describe, isObject, parseArguments, tryJson } from './parse.js'
+import { describe, parseArguments, tryJson } from './parse.js'
 import type { Problem } from './problems.js'
 import { signatureOf } from './signature.js'
 import { similarNames } from './similar.js'

@@ -1,4 +1,5 @@
-import { count, head, tail } from './text.js'
+import { countInWords } from '../domain/index.js'
+import { head, tail } from './text.js'
 
 /**
  * The head and the tail of an output that is too long for the model, cut at line borders where there is one nearby,
@@ -33,7 +34,7 @@ function headAndTail(content: string, max_chars: number, way: string): string {
 }
 
 function note(missing: number, total: number, way: string): string {
-  return `[… ${count(missing)} of ${count(total)} characters left out${way} …]`
+  return `[… ${countInWords(missing)} of ${countInWords(total)} characters left out${way} …]`
 }
 
 function headLines(content: string, max: number): string {

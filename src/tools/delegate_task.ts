@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { PlanState, StepSpec, StepState } from '../domain/index.js'
+import { type PlanState, plural, type StepSpec, type StepState } from '../domain/index.js'
 import type { Job } from './delegation.js'
 import { delegationPlan, delegatorOf, taskParameter } from './delegation-request.js'
 import { adjustmentNotes, reasonRoom, type Section, sectionsText, statusOf } from './delegation-text.js'
-import { oneLine, plural } from './text.js'
+import { oneLine } from './text.js'
 import { defineTool, type ToolContext, type ToolOutput } from './tool.js'
 
 /** Seed 002's: one that breaks a task into more parts than this has not understood it. */

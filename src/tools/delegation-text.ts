@@ -1,9 +1,9 @@
-import { type Adjustment, type AgentResult, costInWords, isDone } from '../domain/index.js'
+import { type Adjustment, type AgentResult, costInWords, countInWords, isDone, plural } from '../domain/index.js'
 import { boundOutput } from './bounds.js'
 import { defuse } from './defuse.js'
 import type { Job } from './delegation.js'
 import { fairShares } from './shares.js'
-import { count, head, oneLine, plural, tail } from './text.js'
+import { head, oneLine, tail } from './text.js'
 
 /** Of one report, in characters; the rest is left for read_output. */
 const MAX_REPORT_CHARS = 6000
@@ -86,7 +86,7 @@ export function adjustmentNotes(adjustments: readonly Adjustment[]): string[] {
 /** What another sub-agent is given of a report. It cannot fetch the rest, so the note does not send it there. */
 export function inputText(text: string): string {
   const whole = defuse(text).trim()
-  const missing = count(whole.length - MAX_REPORT_CHARS)
+  const missing = countInWords(whole.length - MAX_REPORT_CHARS)
   return headAndTail(whole, MAX_REPORT_CHARS, `\n[… ${missing} characters left out …]\n`)
 }
 
@@ -139,7 +139,7 @@ function filesLine(label: string, files: readonly string[], max_chars: number): 
     shown.push(name)
   }
   const more = files.length - shown.length
-  return [`${label}: ${shown.join(', ')}${more > 0 ? ` and ${count(more)} more` : ''}`]
+  return [`${label}: ${shown.join(', ')}${more > 0 ? ` and ${countInWords(more)} more` : ''}`]
 }
 
 function between(least: number, value: number, most: number): number {

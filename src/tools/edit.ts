@@ -1,6 +1,6 @@
+import { plural } from '../domain/index.js'
 import { whyNotFound } from './nearest.js'
 import { hunks, type Match, spliced } from './snippet.js'
-import { plural } from './text.js'
 
 export type Edit = { old_text: string; new_text: string; replace_all?: boolean | undefined }
 

@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { plural } from '../domain/index.js'
 import { digestOf } from './digest.js'
 import { applyEdit } from './edit.js'
 import { explainReadFault } from './file_faults.js'
 import { plannedPath, plannedWitness, recoverWrite } from './paths.js'
-import { plural } from './text.js'
 import { defineTool, type ToolContext } from './tool.js'
 
 export const editFile = defineTool({

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { countInWords } from '../domain/index.js'
 import type { Entry } from '../host/index.js'
 import { plannedPath, planPath } from './paths.js'
-import { count, size } from './text.js'
+import { size } from './text.js'
 import { defineTool } from './tool.js'
 
 const MAX_ENTRIES = 500
@@ -26,7 +27,7 @@ export const listDir = defineTool({
     if (entries.length === 0) return { ok: true, content: `[${path} is empty]` }
     const lines = [...entries].sort(foldersFirst).slice(0, MAX_ENTRIES).map(line)
     if (entries.length > MAX_ENTRIES) {
-      lines.push(`[${MAX_ENTRIES} of ${count(entries.length)} entries; find_files finds the others by pattern]`)
+      lines.push(`[${MAX_ENTRIES} of ${countInWords(entries.length)} entries; find_files finds the others by pattern]`)
     }
     return { ok: true, content: lines.join('\n') }
   },

@@ -1,4 +1,5 @@
-import { describe, isObject, tryJson } from './parse.js'
+import { isObject } from '../domain/index.js'
+import { describe, tryJson } from './parse.js'
 import type { JsonSchema } from './schema.js'
 
 /** What mending found out besides the mended value. */

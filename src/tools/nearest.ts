@@ -1,5 +1,6 @@
+import { countInWords } from '../domain/index.js'
 import { similarity } from './similar.js'
-import { count, cutLine, linesOf } from './text.js'
+import { cutLine, linesOf } from './text.js'
 
 // What is looked at in long files and long texts: the message is a help, and must stay cheap.
 const MAX_FILE_LINES = 10_000
@@ -18,7 +19,7 @@ export function whyNotFound(text: string, wanted: string, path: string): string 
   const sought = linesOf(wanted.trim()).slice(0, MAX_WANTED_LINES).map(collapse)
   const near = bestWindow(lines, sought) ?? mostSimilar(lines, sought)
   if (near === null) {
-    const seen = lines.length < all.length ? ` in its first ${count(MAX_FILE_LINES)} lines` : ''
+    const seen = lines.length < all.length ? ` in its first ${countInWords(MAX_FILE_LINES)} lines` : ''
     return `${start}, nor anything like it${seen}: read the file again`
   }
   const shown = lines

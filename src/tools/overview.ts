@@ -1,11 +1,12 @@
 import { posix } from 'node:path'
 import { z } from 'zod'
+import { countInWords, plural } from '../domain/index.js'
 import { type File, languagesOf } from './overview/languages.js'
 import { aboutManifest, entriesIn, manifestsIn, needsReading } from './overview/manifests.js'
 import { treeOf } from './overview/tree.js'
 import { plannedPath, planPath } from './paths.js'
 import { findTests, type RunTestsSettings } from './run_tests.js'
-import { count, cutLine, head, plural, size } from './text.js'
+import { cutLine, head, size } from './text.js'
 import { defineTool, type Tool, type ToolContext } from './tool.js'
 
 const MAX_FILES = 20_000
@@ -60,7 +61,7 @@ export function overview(tests: RunTestsSettings): Tool {
 
 function heading(under: string, paths: string[], more: boolean): string {
   const folders = new Set(paths.map((path) => posix.dirname(path))).size
-  const all = more ? `the first ${count(MAX_FILES)} files` : plural(paths.length, 'file')
+  const all = more ? `the first ${countInWords(MAX_FILES)} files` : plural(paths.length, 'file')
   return `${under === '.' ? 'Workspace' : under}: ${all} in ${plural(folders, 'folder')}, ignored ones left out`
 }
 
@@ -101,7 +102,7 @@ async function manifests(paths: string[], prefix: string, { workspace }: ToolCon
       return about === null ? `- ${path}` : `- ${path}: ${about}`
     }),
   )
-  if (found.length > MAX_MANIFESTS) lines.push(`- and ${count(found.length - MAX_MANIFESTS)} more`)
+  if (found.length > MAX_MANIFESTS) lines.push(`- and ${countInWords(found.length - MAX_MANIFESTS)} more`)
   return lines.length === 0 ? '' : `Manifests:\n${lines.join('\n')}`
 }
 

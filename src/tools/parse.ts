@@ -1,3 +1,4 @@
+import { isObject } from '../domain/index.js'
 import { head } from './text.js'
 
 export type Parsed = { ok: true; value: Record<string, unknown>; mended: string[] } | { ok: false; message: string }
@@ -83,10 +84,6 @@ function tidy(text: string): { text: string; notes: string[] } {
     } else out += c
   }
   return { text: out, notes: [...notes] }
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A value in a few words, for a message. Never looks into lists and objects, which can be of any depth. */

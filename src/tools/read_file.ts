@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { countInWords, plural } from '../domain/index.js'
 import { explainReadFault } from './file_faults.js'
 import { plannedPath, planPath } from './paths.js'
-import { count, cutLine, linesOf, plural, size } from './text.js'
+import { cutLine, linesOf, size } from './text.js'
 import { defineTool, type ToolLimits, type ToolOutput } from './tool.js'
 
 const MAX_LINE_CHARS = 2000
@@ -11,8 +12,8 @@ export const readFile = defineTool({
   effect: 'read',
   repeatable: true,
   description: (limits) =>
-    `Reads a text file as numbered lines, up to ${count(limits.read_lines)} lines or ` +
-    `${count(roomFor(limits))} characters at a time, and says how to go on. ` +
+    `Reads a text file as numbered lines, up to ${countInWords(limits.read_lines)} lines or ` +
+    `${countInWords(roomFor(limits))} characters at a time, and says how to go on. ` +
     `Files up to ${size(limits.read_bytes)}. The number and the tab before each line are not part of the file.`,
   parameters: z.strictObject({
     path: z.string().min(1).describe('relative to the workspace'),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { count, head, oneLine, plural, splitsPair } from './text.js'
+import { countInWords, plural } from '../domain/index.js'
+import { head, oneLine, splitsPair } from './text.js'
 import { defineTool, type ToolLimits } from './tool.js'
 
 export const readOutput = defineTool({
@@ -8,7 +9,7 @@ export const readOutput = defineTool({
   repeatable: true,
   description: (limits) =>
     'Shows more of an earlier output that was cut or removed, by the id in the note left there: ' +
-    `up to ${count(roomFor(limits))} characters from offset, or the lines that contain search.`,
+    `up to ${countInWords(roomFor(limits))} characters from offset, or the lines that contain search.`,
   parameters: z.strictObject({
     output: z.string().min(1).describe('id from the note'),
     offset: z.int().min(0).optional().describe('characters to skip'),
@@ -61,7 +62,7 @@ function searched(text: string, search: string, room: number): string {
     offset += line.length + 1
   }
   if (hits === 0) return `[no line contains ${JSON.stringify(oneLine(search))}]`
-  const some = found.length < hits ? `, the first ${count(found.length)} shown` : ''
+  const some = found.length < hits ? `, the first ${countInWords(found.length)} shown` : ''
   return [`[${plural(hits, 'line')} found${some}]`, ...found].join('\n')
 }
 

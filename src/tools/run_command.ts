@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { z } from 'zod'
+import { countInWords } from '../domain/index.js'
 import type { CommandResult } from '../host/index.js'
-import { count, oneLine, seconds } from './text.js'
+import { oneLine, seconds } from './text.js'
 import { defineTool, type ToolContext, type ToolLimits } from './tool.js'
 
 export const runCommand = defineTool({
@@ -71,7 +72,7 @@ export function firstLine(result: CommandResult, timeout_ms: number, limits: Too
     case 'signalled':
       return `ended by signal ${result.signal}`
     case 'timeout':
-      return `timed out after ${seconds(timeout_ms)} and was ended (timeout_ms can be up to ${count(limits.command_max_timeout_ms)})`
+      return `timed out after ${seconds(timeout_ms)} and was ended (timeout_ms can be up to ${countInWords(limits.command_max_timeout_ms)})`
     case 'aborted':
       return 'stopped: the call was cancelled or its time was up'
     case 'failed':

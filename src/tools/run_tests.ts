@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { countInWords } from '../domain/index.js'
 import type { CommandResult } from '../host/index.js'
 import { commandTimeout, firstLine } from './run_command.js'
 import { configuredTests, detectTests, type TestCommand, type TestsContext } from './tests/detect.js'
@@ -6,7 +7,7 @@ import { parseTestOutput } from './tests/parse.js'
 import { RUNNERS } from './tests/runners.js'
 import type { TestFailure, TestSummary } from './tests/summary.js'
 import { quoted } from './tests/words.js'
-import { count, cutLine, oneLine, seconds, tail } from './text.js'
+import { cutLine, oneLine, seconds, tail } from './text.js'
 import { defineTool, type Tool } from './tool.js'
 
 export type RunTestsSettings = {
@@ -107,7 +108,7 @@ function verdict(result: CommandResult, summary: TestSummary | null, ok: boolean
   const how = ok ? 'passed' : `failed (${ended})`
   if (!summary) return `${how} ${time}; the result could not be parsed${ok ? ` (${ended})` : ''}`
   const { passed, failed, skipped } = summary
-  const line = `${how}: ${count(passed)} passed, ${count(failed)} failed, ${count(skipped)} skipped ${time}`
+  const line = `${how}: ${countInWords(passed)} passed, ${countInWords(failed)} failed, ${countInWords(skipped)} skipped ${time}`
   if (!ok && failed === 0) return `${line}; no test is said to have failed, the command did`
   return ok && failed > 0 ? `${line}; the exit code is 0 all the same` : line
 }
@@ -118,10 +119,12 @@ function body(result: CommandResult, summary: TestSummary | null, ok: boolean): 
   const more = failures.length - MAX_FAILURES
   const output = tail(result.output.trimEnd(), TAIL_CHARS)
   const cut =
-    output.length < result.output.trimEnd().length ? `the last ${count(TAIL_CHARS)} characters of the output` : 'output'
+    output.length < result.output.trimEnd().length
+      ? `the last ${countInWords(TAIL_CHARS)} characters of the output`
+      : 'output'
   return [
     ...failures.slice(0, MAX_FAILURES).flatMap(failureLines),
-    ...(more > 0 ? [`[and ${count(more)} more]`] : []),
+    ...(more > 0 ? [`[and ${countInWords(more)} more]`] : []),
     ...(output === '' ? ['', 'no output'] : ['', `${cut}:`, output]),
   ]
 }

@@ -1,4 +1,5 @@
-import { count, cutLine, linesOf } from './text.js'
+import { countInWords } from '../domain/index.js'
+import { cutLine, linesOf } from './text.js'
 
 /** A place that is replaced. Matches ascend and do not overlap. */
 export type Match = { start: number; end: number }
@@ -37,7 +38,7 @@ export function hunks(text: string, matches: readonly Match[], added: string): s
       ].join('\n'),
     )
   }
-  if (rest.length > 0) shown.push(`[… and ${count(rest.length)} more]`)
+  if (rest.length > 0) shown.push(`[… and ${countInWords(rest.length)} more]`)
   return shown.join('\n')
 }
 
@@ -68,7 +69,7 @@ function marked(mark: string, text: string): string[] {
   const lines = linesOf(text)
   const shown = lines.slice(0, MAX_HUNK_LINES).map((line) => mark + cutLine(line, MAX_LINE_CHARS))
   const more = lines.length - shown.length
-  return more > 0 ? [...shown, `${mark}[… ${count(more)} more lines]`] : shown
+  return more > 0 ? [...shown, `${mark}[… ${countInWords(more)} more lines]`] : shown
 }
 
 function contextBefore(text: string, from: number): string[] {

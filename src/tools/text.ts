@@ -1,11 +1,4 @@
-/** 1234567 as 1,234,567. */
-export function count(n: number): string {
-  return String(n).replace(/\B(?=(\d{3})+$)/g, ',')
-}
-
-export function plural(n: number, noun: string): string {
-  return `${count(n)} ${noun}${n === 1 ? '' : 's'}`
-}
+import { countInWords, plural } from '../domain/index.js'
 
 export function size(bytes: number): string {
   if (bytes < 1024) return plural(bytes, 'byte')
@@ -49,7 +42,7 @@ export function splitsPair(text: string, at: number): boolean {
 
 export function cutLine(line: string, max: number): string {
   if (line.length <= max) return line
-  return `${head(line, max)} [… line cut, ${count(line.length)} characters]`
+  return `${head(line, max)} [… line cut, ${countInWords(line.length)} characters]`
 }
 
 export function oneLine(text: string, max = 120): string {

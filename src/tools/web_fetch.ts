@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { countInWords } from '../domain/index.js'
 import type { Http } from '../host/index.js'
-import { count, head, oneLine, seconds, size } from './text.js'
+import { head, oneLine, seconds, size } from './text.js'
 import { defineTool, type Tool, type ToolContext, type ToolOutput } from './tool.js'
 import { readAddress } from './web/address.js'
 import { decodeContent, kindOf, mediaType } from './web/content.js'
@@ -88,5 +89,5 @@ async function shown(answer: Answer): Promise<ToolOutput> {
 
 function brief(text: string): string {
   if (text.length <= ERROR_CHARS) return text
-  return `${head(text, ERROR_CHARS)}\n[the first ${count(ERROR_CHARS)} of ${count(text.length)} characters]`
+  return `${head(text, ERROR_CHARS)}\n[the first ${countInWords(ERROR_CHARS)} of ${countInWords(text.length)} characters]`
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { oneLine, plural } from './text.js'
+import { plural } from '../domain/index.js'
+import { oneLine } from './text.js'
 import { defineTool, type Tool } from './tool.js'
 import { readAddress } from './web/address.js'
 import { type Hit, type SearchSettings, searchApi } from './web/search_apis.js'

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { plural } from '../domain/index.js'
 import { digestOf } from './digest.js'
 import { plannedPath, plannedWitness, recoverWrite } from './paths.js'
-import { linesOf, plural } from './text.js'
+import { linesOf } from './text.js'
 import { defineTool } from './tool.js'
 
 export const writeFile = defineTool({

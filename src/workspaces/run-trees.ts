@@ -3,7 +3,6 @@ import {
   type Contract,
   type EventData,
   type FileChange,
-  type Land,
   type Landing,
   ownedFolders,
   type Receipt,
@@ -11,7 +10,6 @@ import {
 import type {
   CommitCheck,
   CommitNote,
-  Fault,
   Host,
   Repository,
   TreeChange,
@@ -19,8 +17,8 @@ import type {
   Trees,
   WorkTree,
 } from '../host/index.js'
-import { commitPaths } from './commit.js'
 import type { Files } from './files.js'
+import { type LandingWish, landResult, type RunResult } from './landing.js'
 import { INTEGRATION, ownPath } from './names.js'
 import { ownershipFault } from './ownership.js'
 
@@ -64,8 +62,6 @@ type Ended = {
   files_changed: string[]
 }
 
-type Refused = Extract<TreeResult<object>, { ok: false }>
-
 type Parts = {
   host: Host
   folder: string
@@ -100,10 +96,15 @@ export class RunTrees {
 
   /** One that an event says was made, perhaps by a process that is gone. */
   async reopen(owner: TreeOwner, base: string): Promise<TreeResult<{ tree: AgentTree }>> {
+    const opened = owner.is_root ? await this.#open() : null
+    const owned = opened?.ok ? await this.#claim(opened.trees) : null
+    return owned && !owned.ok ? owned : this.look(owner, base)
+  }
+
+  /** The same for whoever only looks at it. */
+  async look(owner: TreeOwner, base: string): Promise<TreeResult<{ tree: AgentTree }>> {
     const opened = await this.#open()
     if (!opened.ok) return opened
-    const owned = owner.is_root ? await this.#claim(opened.trees) : null
-    if (owned && !owned.ok) return owned
     const found = await opened.trees.open(this.parts.run_id, nameOf(owner))
     return found.ok ? { ok: true, tree: await this.#agentTree(opened.trees, found.tree, owner, base) } : found
   }
@@ -228,26 +229,14 @@ export class RunTrees {
   }
 
   /** Brings the result of a run into the person's folder, if that is as it was. Otherwise it is kept on its branch. */
-  async land(
-    what: { base: string; commit: string; files: FileChange[] },
-    { into, again, title }: { into: Exclude<Land, 'branch'>; again: boolean; title: string },
-  ): Promise<Landing> {
+  async land(what: RunResult, how: LandingWish): Promise<Landing> {
     const opened = await this.#open()
-    if (!opened.ok) return this.stay(what, opened.message)
-    const { base, commit } = what
-    const landed = await opened.trees.land({ base, to: commit, exactly: true, again })
-    if (!landed.ok) return this.stay(what, this.#whyNotLanded(opened.trees, landed))
-    const done: Landing = { state: 'landed', ...what, landed_commit: null, branch: null, reason: null }
-    if (into === 'changes' || what.files.length === 0) return done
-    const paths = what.files.map(({ path }) => path)
-    const committed = await this.#commit(title, paths, again)
-    return committed.ok
-      ? { ...done, landed_commit: committed.commit }
-      : { ...done, reason: `the files are there, but were not committed: ${committed.message}` }
+    const landed = opened.ok ? await landResult(opened.trees, this.parts, what, how) : opened
+    return landed.ok ? landed.landing : this.stay(what, landed.message)
   }
 
   /** Leaves the result of a run on its branch. */
-  async stay(what: { base: string; commit: string; files: FileChange[] }, reason: string): Promise<Landing> {
+  async stay(what: RunResult, reason: string): Promise<Landing> {
     const opened = await this.#open()
     const published = opened.ok ? await opened.trees.publish(this.parts.run_id, INTEGRATION) : opened
     const kept: Landing = {
@@ -291,28 +280,6 @@ export class RunTrees {
 
   branchOf(owner: TreeOwner): string {
     return `retinue/${this.parts.run_id}/${nameOf(owner)}`
-  }
-
-  #whyNotLanded(trees: Trees, { code, message, paths = [], brought = [] }: Refused): string {
-    const named = (all: readonly string[]) => {
-      const own = all.slice(0, 10).map((path) => ownPath(trees, path))
-      return `${own.join(', ')}${all.length > own.length ? ` and ${all.length - own.length} more` : ''}`
-    }
-    if (code !== 'changed') return message
-    const partly = brought.length > 0 ? `; of the result the folder has already: ${named(brought)}` : ''
-    const why = paths.some((path) => brought.includes(path)) ? message : 'the folder changed since the run took it up'
-    return `${why}${paths.length > 0 ? `: ${named(paths)}` : ''}${partly}`
-  }
-
-  /** `again`: a process that died may have made the commit. */
-  async #commit(title: string, paths: string[], again: boolean): Promise<{ ok: true; commit: string } | Fault<string>> {
-    const { host, folder, check } = this.parts
-    const made = await commitPaths(host.git, folder, { title, paths, check })
-    const found = made.ok || !again ? null : await host.git.open(folder)
-    if (!found?.ok) return made
-    const [head, log] = await Promise.all([found.repository.head(), found.repository.log({ limit: 1 })])
-    const isOurs = log.ok && log.text.trimEnd().endsWith(`: ${title}`)
-    return head.ok && head.commit !== null && isOurs ? { ok: true, commit: head.commit } : made
   }
 
   /** Whoever cleans up without knowing the run sees that this process works on it. */

@@ -32,28 +32,24 @@ afterAll(() => {
 })
 
 describe.each(GROUPS)('%s', (_, attacks) => {
-  it.each(sampled(attacks, 3).map((attack) => [attack.name, attack] as const))(
-    '%s',
-    { timeout: 30_000 },
-    async (_, attack) => {
-      const unseen = attack.unseen ?? CANARY
-      const place = makePlace(template, attack)
-      const before = treasure(place, attack.guarded)
-      const said = await attempt(place, attack)
-      expect(said).not.toContain(unseen)
-      expect(treasure(place, attack.guarded)).toBe(before)
-      counted.fenced++
+  it.each(sampled(attacks, 3).map((attack) => [attack.name, attack] as const))('%s', async (_, attack) => {
+    const unseen = attack.unseen ?? CANARY
+    const place = makePlace(template, attack)
+    const before = treasure(place, attack.guarded)
+    const said = await attempt(place, attack)
+    expect(said).not.toContain(unseen)
+    expect(treasure(place, attack.guarded)).toBe(before)
+    counted.fenced++
 
-      if (!attack.twin) return
-      counted.with_twin++
-      // What was fenced has changed nothing that matters, so that most twins find what they need.
-      const open = attack.fresh || attack.meanwhile ? makePlace(template, attack) : place
-      const read = attack.twin(open)
-      const reaches = read.includes(unseen) || treasure(open, attack.guarded) !== before
-      expect(reaches, `without the fence it does nothing either: ${read}`).toBe(true)
-      counted.reached_without++
-    },
-  )
+    if (!attack.twin) return
+    counted.with_twin++
+    // What was fenced has changed nothing that matters, so that most twins find what they need.
+    const open = attack.fresh || attack.meanwhile ? makePlace(template, attack) : place
+    const read = attack.twin(open)
+    const reaches = read.includes(unseen) || treasure(open, attack.guarded) !== before
+    expect(reaches, `without the fence it does nothing either: ${read}`).toBe(true)
+    counted.reached_without++
+  })
 })
 
 it('lets the same calls through inside the workspace', async ({ expect }) => {

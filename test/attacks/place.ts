@@ -181,6 +181,6 @@ function isTreasure(path: string, guarded: readonly string[]): boolean {
 /** Runs a program as it is, in the workspace, with the outside for a home. Gives its output. */
 export function run({ base, root }: Place, program: string, args: string[], input = ''): string {
   const env = { PATH: process.env.PATH ?? '', HOME: join(base, 'outside'), GIT_CONFIG_GLOBAL: '/dev/null' }
-  const done = spawnSync(program, args, { cwd: root, env, encoding: 'utf8', input, timeout: 20_000 })
+  const done = spawnSync(program, args, { cwd: root, env, encoding: 'utf8', input, timeout: 100_000 })
   return `${done.stdout}${done.stderr}`
 }

@@ -165,7 +165,7 @@ describeInBrowser('text of strangers in the window', (browser) => {
       await page.getByRole('link', { name, exact: true }).click()
       await page.getByRole('main').getByRole('button', { name: 'Report' }).click()
       // The end of it is there, whatever was made of the rest, and the window answers.
-      await page.getByRole('tabpanel').getByText(END).waitFor({ timeout: 20_000 })
+      await page.getByRole('tabpanel').getByText(END).waitFor({ timeout: 100_000 })
       await page.getByRole('tabpanel').getByText('is shown as it was written').waitFor()
       await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Runs' }).click()
     }

@@ -5,6 +5,7 @@ import { dataOf } from '../support/bench.js'
 import { lines, retinue } from '../support/cli.js'
 import { makeProject, tree } from '../support/project.js'
 import { openTerminal } from '../support/terminal.js'
+import { runOf } from '../support/workspace-work.js'
 
 const script = (content: string) => ({
   agents: {
@@ -20,8 +21,7 @@ async function terminal(content = 'hello\n') {
   const cwd = makeProject({ 's.yaml': JSON.stringify(script(content)) })
   const shown = openTerminal(['Take a note', '--model', 'scripted/s.yaml'], cwd)
   await shown.asks()
-  const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
-  return { cwd, shown, run_id: run?.run_id as string }
+  return { cwd, shown, run_id: (await runOf(cwd)) as string }
 }
 
 async function open(cwd: string): Promise<Retinue> {

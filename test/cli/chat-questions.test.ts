@@ -7,6 +7,7 @@ import { LiveScreen } from '../../src/cli/tree/screen.js'
 import { lines, retinue } from '../support/cli.js'
 import { makeProject } from '../support/project.js'
 import { CTRL_C, DOWN, ENTER, openTerminal } from '../support/terminal.js'
+import { withTree } from '../support/tree-work.js'
 
 const ESC = '\u001b'
 const CTRL_D = '\u0004'
@@ -49,7 +50,6 @@ const chat = (cwd: string, args: string[] = [], env: Record<string, string> = { 
   openTerminal(['chat', '--model', 'scripted/s.yaml', ...args], cwd, { env, cols: 100, rows: 40 })
 
 type Terminal = ReturnType<typeof chat>
-type Event = { type: string; data: Record<string, unknown> }
 
 /** Resolves when what is typed has arrived, and so has all that it brought about by then: there is no line to wait for. */
 const ignored = (terminal: Terminal) =>
@@ -66,13 +66,10 @@ async function begun(cwd: string, said: string): Promise<Terminal> {
 }
 
 async function answers(cwd: string): Promise<unknown[]> {
-  const runs = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
-  const logs = await Promise.all(
-    runs.map(
-      async ({ run_id }) => lines((await retinue(['show', run_id, '--json'], { cwd })).stdout) as unknown as Event[],
-    ),
+  const logs = await withTree(cwd, async (known) =>
+    Promise.all((await known.runs()).map(({ run_id }) => known.events(run_id))),
   )
-  return logs.flat().flatMap(({ type, data }) => (type === 'permission.answered' ? [data.answer] : []))
+  return logs.flat().flatMap((event) => (event.type === 'permission.answered' ? [event.data.answer] : []))
 }
 
 describe('a question in the chat', () => {

@@ -43,7 +43,7 @@ type Terminal = ReturnType<typeof openTerminal>
 
 /** The whole of what is in sight; the cursor behind a text is a blank. */
 const shows = (terminal: Terminal, lines: string[]) =>
-  expect.poll(() => trimmed(terminal.visible()), { timeout: 20_000 }).toEqual(lines)
+  expect.poll(() => trimmed(terminal.visible()), { timeout: 100_000 }).toEqual(lines)
 const trimmed = (lines: string[]) =>
   lines
     .map((line) => line.trimEnd())
@@ -60,7 +60,7 @@ async function open(options: TerminalOptions = {}): Promise<Terminal> {
 async function leaves(terminal: Terminal): Promise<void> {
   terminal.type(CTRL_D)
   expect(await terminal.ended).toBe(0)
-  await expect.poll(() => terminal.screen().split('\n').at(-1), { timeout: 20_000 }).toBe('left')
+  await expect.poll(() => terminal.screen().split('\n').at(-1), { timeout: 100_000 }).toBe('left')
   expectInOrder(terminal)
 }
 
@@ -234,7 +234,7 @@ describe('the screen of the chat', () => {
     await shows(terminal, box(['']))
     terminal.type(CTRL_C)
     // The hint goes again when it is too late; a machine that is busy may see both at once.
-    await expect.poll(terminal.written, { timeout: 20_000 }).toContain(AGAIN)
+    await expect.poll(terminal.written, { timeout: 100_000 }).toContain(AGAIN)
     await shows(terminal, box(['']))
     terminal.type(CTRL_C + CTRL_C)
     expect(await terminal.ended).toBe(0)
@@ -288,7 +288,7 @@ describe('the screen of the chat', () => {
     expect(terminal.written()).toContain(`${ESC}[?u`)
     expect(terminal.written()).not.toContain(`${ESC}[>1u`)
     terminal.type(`${ESC}[?0u`)
-    await expect.poll(terminal.written, { timeout: 20_000 }).toContain(`${ESC}[>1u`)
+    await expect.poll(terminal.written, { timeout: 100_000 }).toContain(`${ESC}[>1u`)
     await leaves(terminal)
     expect(terminal.written()).toContain(`${ESC}[<u`)
   })
@@ -296,7 +296,7 @@ describe('the screen of the chat', () => {
   it('shows the cursor without colours', async () => {
     const terminal = await open({ env: { NO_COLOR: '1' } })
     terminal.type('ab\u0002')
-    await expect.poll(terminal.written, { timeout: 20_000 }).toContain(`> a${ESC}[7mb${ESC}[27m`)
+    await expect.poll(terminal.written, { timeout: 100_000 }).toContain(`> a${ESC}[7mb${ESC}[27m`)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are what is looked for
     const codes = new Set(terminal.written().match(/\u001b\[[\d;]*m/g))
     expect(codes).toEqual(new Set([`${ESC}[7m`, `${ESC}[27m`]))

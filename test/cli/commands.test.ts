@@ -5,6 +5,7 @@ import type { StoredEvent } from '../../src/index.js'
 import { ended, lines, retinue, start } from '../support/cli.js'
 import { running } from '../support/processes.js'
 import { makeProject, tree } from '../support/project.js'
+import { runOf } from '../support/workspace-work.js'
 
 const script = (steps: string) => `agents:\n  root:\n${steps.replace(/^/gm, '    ')}\n`
 const HELLO = script('- calls:\n    - read_file: { path: a.txt }\n- text: "It says hello."')
@@ -58,10 +59,8 @@ describe('retinue "task"', () => {
     const cwd = project(script('- text: One.\n- expect: second\n  text: Two.\n- expect: third\n  text: Three.'))
     await retinue(['-p', 'first', ...MODEL], { cwd })
     expect((await retinue(['-p', '-c', 'second', ...MODEL], { cwd })).stdout).toBe('Two.\n')
-    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
-    expect((await retinue(['-p', '-r', run?.run_id.slice(0, 6) as string, 'third', ...MODEL], { cwd })).stdout).toBe(
-      'Three.\n',
-    )
+    const run_id = (await runOf(cwd)) as string
+    expect((await retinue(['-p', '-r', run_id.slice(0, 6), 'third', ...MODEL], { cwd })).stdout).toBe('Three.\n')
   })
 
   it('keeps its database out of git, by itself', async () => {
@@ -182,20 +181,20 @@ describe('looking at runs', () => {
   it('show gives a condensed timeline, and everything with --full', async () => {
     const cwd = project()
     await retinue(['-p', 'What?', ...MODEL], { cwd })
-    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
-    const { stdout } = await retinue(['show', run?.run_id as string], { cwd })
+    const run_id = (await runOf(cwd)) as string
+    const { stdout } = await retinue(['show', run_id], { cwd })
     expect(stdout).toContain('tool.called          read_file read a.txt')
     expect(stdout).not.toContain('"call_id"')
-    expect((await retinue(['show', run?.run_id as string, '--full'], { cwd })).stdout).toContain('"call_id": "c1"')
-    expect((await retinue(['runs'], { cwd })).stdout).toMatch(new RegExp(`^${run?.run_id}  completed +What\\?`))
+    expect((await retinue(['show', run_id, '--full'], { cwd })).stdout).toContain('"call_id": "c1"')
+    expect((await retinue(['runs'], { cwd })).stdout).toMatch(new RegExp(`^${run_id}  completed +What\\?`))
   })
 
   it('makes control characters of files and models visible instead of obeying them', async () => {
     const cwd = project(script('- calls:\n    - read_file: { path: "\\e]0;evil\\a.txt" }\n- text: "\\e[2Jgone"'))
     const { stderr } = await retinue(['x', ...MODEL], { cwd })
     expect(stderr).not.toContain('\u001b]0')
-    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
-    expect((await retinue(['show', run?.run_id as string], { cwd })).stdout).not.toContain('\u001b')
+    const run_id = (await runOf(cwd)) as string
+    expect((await retinue(['show', run_id], { cwd })).stdout).not.toContain('\u001b')
   })
 
   it('doctor says what is there and what is missing', async () => {
@@ -293,16 +292,16 @@ describe('limits on delegation', () => {
   it('may be none at all', async () => {
     const cwd = project()
     await retinue(['-p', 'x', '--max-agents', '0', '--max-depth', '8', '--max-concurrent', '1000', ...MODEL], { cwd })
-    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
-    const card = (await retinue(['show', run?.run_id as string, 'root'], { cwd })).stdout
+    const run_id = (await runOf(cwd)) as string
+    const card = (await retinue(['show', run_id, 'root'], { cwd })).stdout
     expect(card).toMatch(/^ {12}sub-agents: 0 of 0$/m)
   })
 
   it('are in the contract of the run', async () => {
     const cwd = project()
     await retinue(['-p', 'x', '--max-agents', '7', '--max-depth', '1', '--max-concurrent', '3', ...MODEL], { cwd })
-    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
-    const card = (await retinue(['show', run?.run_id as string, 'root'], { cwd })).stdout
+    const run_id = (await runOf(cwd)) as string
+    const card = (await retinue(['show', run_id, 'root'], { cwd })).stdout
     expect(card).toMatch(/^delegation {2}1 deep$/m)
     expect(card).toMatch(/^ {12}sub-agents: 0 of 7$/m)
   })
@@ -349,7 +348,7 @@ describe('a run in another process', () => {
       void end.then(({ stderr }) => reject(new Error(stderr)))
     })
     const left = () => running('sleep', length).length
-    await expect.poll(left, { timeout: 20_000 }).toBe(2)
+    await expect.poll(left, { timeout: 100_000 }).toBe(2)
     return { cwd, child, end, run_id, left }
   }
 
@@ -383,9 +382,8 @@ describe('a run in another process', () => {
 `)
     const going = retinue(['-p', 'x', '--mode', 'dangerous', ...MODEL], { cwd })
     const left = () => running('sleep', length).length
-    await expect.poll(left, { timeout: 20_000 }).toBe(1)
-    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
-    const id = run?.run_id as string
+    await expect.poll(left, { timeout: 100_000 }).toBe(1)
+    const id = (await runOf(cwd)) as string
     expect(await retinue(['cancel', id, 'a3'], { cwd })).toMatchObject({
       code: 42,
       stderr: `retinue: Run ${id} has no agent "a3". It has: root, a1, a2\n`,
@@ -423,7 +421,7 @@ describe('a run in another process', () => {
     const { cwd, child, end, run_id, left } = await sleeping()
     child.kill('SIGKILL')
     expect((await end).signal).toBe('SIGKILL')
-    await expect.poll(left, { timeout: 10_000 }).toBe(0)
+    await expect.poll(left, { timeout: 100_000 }).toBe(0)
     expect((await retinue(['runs'], { cwd })).stdout).toContain('interrupted')
     expect(await retinue(['watch', run_id], { cwd })).toMatchObject({ code: 1 })
     expect(await retinue(['cancel', run_id], { cwd })).toMatchObject({

@@ -61,9 +61,9 @@ describe('the live tree', () => {
     // The tree is away while words are written, and comes back after them.
     const went = () => terminal.visible().filter((line) => line !== '')
     await expect
-      .poll(() => went().slice(5, 8), { timeout: 10_000 })
+      .poll(() => went().slice(5, 8), { timeout: 100_000 })
       .toEqual(['half a sentence.', 'And more', expect.stringContaining('● root')])
-    await expect.poll(() => treeOf(went()), { timeout: 10_000 }).toHaveLength(5)
+    await expect.poll(() => treeOf(went()), { timeout: 100_000 }).toHaveLength(5)
 
     terminal.signal('SIGUSR2')
     await terminal.shows('yes')
@@ -73,7 +73,7 @@ describe('the live tree', () => {
     terminal.signal('SIGUSR2')
     await terminal.shows('a3 → read_file src/gutter.ts')
     await terminal.shows('sub-agents: 3 at work · 2 calls')
-    await expect.poll(() => treeOf(terminal.visible()), { timeout: 10_000 }).toHaveLength(5)
+    await expect.poll(() => treeOf(terminal.visible()), { timeout: 100_000 }).toHaveLength(5)
 
     terminal.signal('SIGUSR2')
     await terminal.shows('the end')

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { lines, retinue } from '../support/cli.js'
 import { GOAL, planOfNotes, planProject, savedIn } from '../support/plan-project.js'
 import { tree } from '../support/project.js'
+import { eventsOf } from '../support/workspace-work.js'
 
 const NOTES = { 'one.txt': 'one.txt\n', 'two.txt': 'two.txt\n', 'three.txt': 'three.txt\n' }
 const MAKE = ['plan', GOAL, '--no-research', '--model', 'scripted/goal.yaml']
@@ -128,9 +129,6 @@ describe('a plan for programs', () => {
 
 /** Of the sub-agents of a run. */
 async function contracts(cwd: string, run_id: string): Promise<unknown[]> {
-  const events = lines((await retinue(['show', run_id, '--json'], { cwd })).stdout) as {
-    type: string
-    data: { contract?: unknown }
-  }[]
+  const events = await eventsOf(cwd, run_id)
   return events.flatMap(({ type, data }) => (type === 'agent.subagent_created' ? [data.contract] : []))
 }

@@ -7,6 +7,7 @@ import { openSqliteStore } from '../../src/index.js'
 import { ended, lines, retinue, start } from '../support/cli.js'
 import { GOAL, planOfNotes, planProject, savedIn, scriptedEditor } from '../support/plan-project.js'
 import { tree } from '../support/project.js'
+import { runOf } from '../support/workspace-work.js'
 
 const model = (name: string) => ['--model', `scripted/${name}.yaml`, '--mode', 'auto']
 const NOTES = { 'one.txt': 'one.txt\n', 'two.txt': 'two.txt\n', 'three.txt': 'three.txt\n' }
@@ -201,7 +202,7 @@ describe('what makes no sense', () => {
   it('is also a run that is about no plan', async () => {
     const cwd = planProject({ 'plain.yaml': 'agents:\n  root:\n    - text: Hello.\n' })
     await retinue(['Say hello', '-p', ...model('plain')], { cwd })
-    const [{ run_id }] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as [{ run_id: string }]
+    const run_id = (await runOf(cwd)) as string
     const shown = await retinue(['plan', 'show', run_id], { cwd })
     expect(shown).toMatchObject({
       ...{ code: 42, stderr: `retinue: Run ${run_id} is not about a plan. See it with: retinue show ${run_id}\n` },
@@ -287,7 +288,7 @@ describe('a plan under way', () => {
     const over = ended(child)
     const says = saying(child)
     await says('a3 → run_command')
-    const [{ run_id }] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as [{ run_id: string }]
+    const run_id = (await runOf(cwd)) as string
     const { stdout: shown } = await retinue(['plan', 'show', run_id], { cwd })
     expect(shown).toContain(`running · run ${run_id}`)
     expect(shown).toMatch(/^✓ step 2 Write the second note +completed {2}a2, 1 call, .*\n● step 3 .* running +a3$/m)

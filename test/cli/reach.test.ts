@@ -3,11 +3,12 @@ import { once } from 'node:events'
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { lines, retinue } from '../support/cli.js'
+import { retinue } from '../support/cli.js'
 import { startLoopback } from '../support/loopback/index.js'
 import { startLocal } from '../support/loopback/local.js'
 import { makeProject, tree } from '../support/project.js'
 import { ENTER, openTerminal } from '../support/terminal.js'
+import { runOf } from '../support/workspace-work.js'
 import { BAD_SERVER } from '../tools/mcp/connect.js'
 
 const WRITES = [
@@ -48,8 +49,8 @@ describe('--record', () => {
 
   it('can be made afterwards, by replay', async () => {
     const { cwd } = await recorded(['--record', '.retinue/first.yaml'])
-    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
-    await retinue(['replay', run?.run_id ?? '', '--script', '.retinue/second.yaml'], { cwd })
+    const run_id = (await runOf(cwd)) as string
+    await retinue(['replay', run_id, '--script', '.retinue/second.yaml'], { cwd })
     const read = (name: string) => readFileSync(join(cwd, '.retinue', name), 'utf8')
     expect(read('second.yaml')).toBe(read('first.yaml'))
   })

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { lines, retinue } from '../support/cli.js'
 import { makeProject } from '../support/project.js'
 import { CTRL_C, DOWN, ENTER, openTerminal, YES } from '../support/terminal.js'
+import { runOf } from '../support/workspace-work.js'
 
 const SCRIPT = `agents:
   root:
@@ -180,8 +180,8 @@ describe('a run with sub-agents at a terminal', () => {
     const cwd = makeProject({ 's.yaml': LONG.replace(/ {4}- calls:\n {8}- write_file.*\n/, '') })
     const terminal = start(cwd)
     await terminal.shows('waits for a1, a2 and a3')
-    const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
-    const watcher = openTerminal(['watch', run?.run_id ?? ''], cwd)
+    const run_id = (await runOf(cwd)) as string
+    const watcher = openTerminal(['watch', run_id], cwd)
     await watcher.shows('waits for a1, a2 and a3')
     expect(treeOf(watcher.visible())).toHaveLength(5)
     watcher.type(CTRL_C)

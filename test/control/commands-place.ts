@@ -1,12 +1,20 @@
 import { join } from 'node:path'
 import { createCatalog, type FoundProfile, storedProfile, storedRegistry } from '../../src/control/index.js'
 import { type ControlParts, createControl } from '../../src/control-plane.js'
-import { createRedactor, type Profile, REGISTRY_ID } from '../../src/domain/index.js'
+import { createRedactor, type Profile, REGISTRY_ID, type RegistryEntry } from '../../src/domain/index.js'
 import { openSqliteStore, type Store } from '../../src/store/index.js'
 import { makeProject, type WhenFinished } from '../support/project.js'
 
 /** Longer than what messages say of a value. */
 export const SECRET = 'tok-9f3c61aa7b2e4d05-b1c8e07742d94f6a-7e55a90c3f1b4d28-90d2c6e1a7b3485f-c04e7d19'
+
+/** An agent that can be registered. */
+export const WRITER: RegistryEntry = {
+  agentId: '@writer',
+  profileId: 'docs',
+  description: 'Writes docs.',
+  tags: ['docs'],
+}
 
 /** Who there is: a name for each role, and the person at the terminal. */
 export const ROLES = { viewer: 'vera', operator: 'olga', admin: 'ada' } as const

@@ -59,10 +59,10 @@ export function root(asked: RootAsked = {}): Contract {
 }
 
 /** An agent that has spent nothing yet. */
-export function fresh(contract: Contract): Parent {
+export function fresh(contract: Contract, left: Partial<Parent['left']> = {}, agent_id = 'root'): Parent {
   const { total_tokens, cost_usd, sub_agents, wall_ms } = contract.execution.budget
-  const left = { total_tokens: total_tokens ?? Infinity, cost_usd: cost_usd ?? Infinity, sub_agents, wall_ms }
-  return { agent_id: 'root', contract, left }
+  const all = { total_tokens: total_tokens ?? Infinity, cost_usd: cost_usd ?? Infinity, sub_agents, wall_ms }
+  return { agent_id, contract, left: { ...all, ...left } }
 }
 
 export type ChildAsked = {

@@ -23,6 +23,11 @@ it('leaves alone what is seen: lines, tabs, pictures of several signs, letters t
   expect(printable(text)).toBe(text)
 })
 
+it('takes the end of a line for one, wherever the text comes from', () => {
+  expect(printable('-a\r\n+b\r\n')).toBe('-a\n+b\n')
+  expect(printable('a\r\r\nb\r')).toBe('a�\nb�')
+})
+
 it('makes one line of several', () => {
   expect(printableLine('a \n  b\u202e')).toBe('a ⏎ b�')
 })

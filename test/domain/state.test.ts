@@ -241,6 +241,7 @@ describe('the manifest', () => {
       'run.created 1',
       'agent.started 1',
       'agent.resumed 1',
+      'agent.woken 1',
       'model.requested 1',
       'model.responded 1',
       'model.failed 1',

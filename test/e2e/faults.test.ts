@@ -109,7 +109,7 @@ describe.concurrent.each(['chat', 'responses', 'anthropic'] as const)(
       const { result, server } = await runWith(protocol, [{ ...ANSWER, fault }], { wall_ms: 5000, finished })
       expect(result).toMatchObject({ outcome: 'timeout', cause: 'wall_ms' })
       await expect.poll(() => server.requests[0]?.aborted).toBe(true)
-    }, 15_000)
+    })
 
     it('invalid JSON in tool arguments: the model is told, and gets another chance', async ({
       onTestFinished: finished,

@@ -5,6 +5,8 @@ import type { StoredEvent } from '../../src/index.js'
 import { ended, lines, retinue } from '../support/cli.js'
 import { longRunProject } from '../support/long-run.js'
 import { git, tree } from '../support/project.js'
+import { withTree } from '../support/tree-work.js'
+import { runOf } from '../support/workspace-work.js'
 
 const VICTIM = fileURLToPath(new URL('../support/victim.mjs', import.meta.url))
 const FULL = process.env.RETINUE_FULL === '1'
@@ -27,14 +29,15 @@ const events = (out: Line[]) => out.filter((line): line is StoredEvent => line.t
 
 /** What must hold of a run however often it was killed on the way. */
 async function check(cwd: string, acknowledged: StoredEvent[]): Promise<void> {
-  const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as [
-    { run_id: string; outcome: string; text: string },
-  ]
+  const { run, log, replay } = await withTree(cwd, async (known) => {
+    const [run] = await known.runs()
+    const run_id = run?.run_id as string
+    return { run, log: await known.events(run_id), replay: await known.replay(run_id) }
+  })
   expect(run).toMatchObject({ outcome: 'completed', text: 'All done.' })
   expect(tree(cwd)).toMatchObject({ 'a.txt': 'omega\nbeta\n', 'out/new.txt': 'one\nthree\n', 'ran.log': 'ran\n' })
   expect(git(cwd, 'log', '--format=%s')).toBe('Work\nstart\n')
 
-  const log = lines((await retinue(['show', run.run_id, '--json'], { cwd })).stdout) as StoredEvent[]
   for (const event of acknowledged) expect(log).toContainEqual(event)
   expect(log.filter((event) => event.type === 'run.closed')).toHaveLength(1)
 
@@ -49,12 +52,7 @@ async function check(cwd: string, acknowledged: StoredEvent[]): Promise<void> {
       expect(attempt.data).toMatchObject({ attempt: i + 1 })
     })
   }
-  expect((await retinue(['replay', run.run_id], { cwd })).code).toBe(0)
-}
-
-async function runOf(cwd: string): Promise<string | null> {
-  const [run] = lines((await retinue(['runs', '--json'], { cwd })).stdout) as { run_id: string }[]
-  return run?.run_id ?? null
+  expect(replay).toMatchObject({ ok: true })
 }
 
 describe('a run that is killed with SIGKILL and resumed', () => {
@@ -104,5 +102,5 @@ describe('a run that is killed with SIGKILL and resumed', () => {
     }
     await retinue(['resume', run_id], { cwd })
     await check(cwd, acknowledged)
-  }, 60_000)
+  })
 })

@@ -31,7 +31,7 @@ describeSandboxed('a tree at work', () => {
     const tree = busyTree()
     const { cwd, left } = tree
     const { end, run_id } = await startBusy(tree)
-    await expect.poll(left, { timeout: 40_000 }).toHaveLength(2)
+    await expect.poll(left, { timeout: 100_000 }).toHaveLength(2)
     const cancelled = await retinue(['cancel', run_id, '--reason', 'enough'], { cwd })
     expect(left()).toEqual([])
     expect(cancelled).toMatchObject({ code: 0, stdout: `Run ${run_id} is closed: cancelled\n` })
@@ -47,7 +47,7 @@ describeSandboxed('a tree at work', () => {
     const tree = busyTree()
     const { cwd, left } = tree
     const { end, run_id } = await startBusy(tree)
-    await expect.poll(left, { timeout: 40_000 }).toHaveLength(2)
+    await expect.poll(left, { timeout: 100_000 }).toHaveLength(2)
     expect(await retinue(['cancel', run_id, 'a3', '--reason', 'not that'], { cwd })).toMatchObject({
       code: 0,
       stdout: `Agent a3 of run ${run_id} is closed: cancelled\n`,
@@ -80,10 +80,10 @@ describeSandboxed('a tree at work', () => {
     const tree = busyTree()
     const { cwd, left } = tree
     const { child, end, run_id } = await startBusy(tree)
-    await expect.poll(left, { timeout: 40_000 }).toHaveLength(2)
+    await expect.poll(left, { timeout: 100_000 }).toHaveLength(2)
     child.kill('SIGKILL')
     await end
-    await expect.poll(left, { timeout: 10_000 }).toEqual([])
+    await expect.poll(left, { timeout: 100_000 }).toEqual([])
     const before = (await logOf(cwd, run_id)).length
     expect(await retinue(['cancel', run_id], { cwd })).toMatchObject({ code: 0 })
     const log = await logOf(cwd, run_id)
@@ -111,7 +111,7 @@ describeSandboxed('a tree at work', () => {
     await terminal.shows('press Ctrl-C again')
     terminal.type(CTRL_C)
     expect(await terminal.ended).toBe(130)
-    await expect.poll(left, { timeout: 10_000 }).toEqual([])
+    await expect.poll(left, { timeout: 100_000 }).toEqual([])
     const before = await logOf(cwd, run_id)
     // If the first Ctrl-C was not written down before the second, nobody was cancelled either.
     if (before.every(({ type }) => !type.endsWith('cancel_requested'))) return expectResumed(tree, run_id)
@@ -125,7 +125,7 @@ describeSandboxed('a tree at work', () => {
     const tree = busyTree()
     const { cwd, left } = tree
     const { child, end, run_id } = await startBusy(tree)
-    await expect.poll(left, { timeout: 40_000 }).toHaveLength(2)
+    await expect.poll(left, { timeout: 100_000 }).toHaveLength(2)
     child.kill('SIGTERM')
     expect((await end).code).toBe(143)
     expect(left()).toEqual([])
@@ -142,9 +142,9 @@ async function onlyRun(cwd: string) {
 async function atTerminal() {
   const tree = busyTree()
   const terminal = openTerminal(tree.args, tree.cwd)
-  await expect.poll(tree.left, { timeout: 40_000 }).toHaveLength(2)
+  await expect.poll(tree.left, { timeout: 100_000 }).toHaveLength(2)
   const run_id = (await onlyRun(tree.cwd))?.run_id as string
-  await expect.poll(async () => isBusy(await logOf(tree.cwd, run_id)), { timeout: 20_000 }).toBe(true)
+  await expect.poll(async () => isBusy(await logOf(tree.cwd, run_id)), { timeout: 100_000 }).toBe(true)
   return { tree, terminal, run_id }
 }
 

@@ -137,7 +137,7 @@ agents:
     const cwd = treeProject(gated.script)
     const killed = await workTree(cwd, null, { file: 'gate.log' })
     expect(killed.result).toBe(null)
-    await expect.poll(() => running('sleep', mark), { timeout: 20_000 }).toEqual([])
+    await expect.poll(() => running('sleep', mark), { timeout: 100_000 }).toEqual([])
     const run_id = (await runOf(cwd)) as string
     const before = await withTree(cwd, (known) => known.events(run_id))
     expect(before.filter(({ type }) => type === 'agent.gate_started')).not.toEqual([])

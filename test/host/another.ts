@@ -30,5 +30,5 @@ export function runWithHost(
   chmodSync(folder, 0o755)
   chmodSync(file, 0o644)
   const [program = process.execPath, ...args] = [...front, process.execPath, file]
-  return spawnSync(program, args, { encoding: 'utf8', timeout: 60_000 })
+  return spawnSync(program, args, { encoding: 'utf8', timeout: 200_000 })
 }

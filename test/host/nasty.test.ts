@@ -20,7 +20,7 @@ function tell(command: string, fenced: boolean, timeout_ms: number): Told {
   const script = `
     const { processes } = createHost()
     const spec = ${JSON.stringify(spec)}
-    await processes.run({ ...spec, command: 'head -c 10000000 /dev/zero', timeout_ms: 20000 })
+    await processes.run({ ...spec, command: 'head -c 10000000 /dev/zero', timeout_ms: 150000 })
     const before = process.memoryUsage.rss()
     let peak = before
     const watch = setInterval(() => { peak = Math.max(peak, process.memoryUsage.rss()) }, 5)
@@ -53,13 +53,14 @@ function cases(fenced: boolean): void {
   const mark = Number(`36${process.pid % 1000}.${process.pid}${fenced ? 1 : 0}1`)
   const ended = (told: Told) => {
     expect(told.grown_mb).toBeLessThan(100)
-    expect(told.late_ms).toBeLessThan(2000)
+    // They would last an hour, or for ever. A busy machine takes its time.
+    expect(told.late_ms).toBeLessThan(20_000)
     expect(left(mark)).toEqual([])
   }
 
-  it('that prints a gigabyte', () => {
-    const told = tell("head -c 1000000000 /dev/zero | tr '\\0' x", fenced, 28_000)
-    expect(told).toMatchObject({ status: 'exited', bytes: 1_000_000_000 })
+  it('that prints far more than is kept of it', () => {
+    const told = tell("head -c 400000000 /dev/zero | tr '\\0' x", fenced, 150_000)
+    expect(told).toMatchObject({ status: 'exited', bytes: 400_000_000 })
     ended(told)
   })
 
@@ -76,7 +77,7 @@ function cases(fenced: boolean): void {
   })
 
   it('that does not want to end', () => {
-    const told = tell(`trap '' TERM INT HUP QUIT; echo deaf; while :; do sleep ${mark}; done`, fenced, 500)
+    const told = tell(`trap '' TERM INT HUP QUIT; echo deaf; while :; do sleep ${mark}; done`, fenced, 2000)
     expect(told).toMatchObject({ status: 'timeout', text: 'deaf\n' })
     ended(told)
   })
@@ -89,20 +90,20 @@ function cases(fenced: boolean): void {
   })
 
   it('that says what is not UTF-8', () => {
-    const told = tell(`printf 'a\\xff\\xe2\\x82b'; head -c 5000000 /dev/urandom`, fenced, 20_000)
+    const told = tell(`printf 'a\\xff\\xe2\\x82b'; head -c 5000000 /dev/urandom`, fenced, 150_000)
     expect(told).toMatchObject({ status: 'exited', bytes: 5_000_005 })
     expect(told.text.startsWith('a\uFFFD\uFFFDb')).toBe(true)
     ended(told)
   })
 }
 
-describe('a command', { retry: 2 }, () => cases(false))
+describe('a command', () => cases(false))
 describeSandboxed('a fenced command', () => {
   cases(true)
 
   it('whose children have left its group and session', () => {
     const mark = Number(`36${process.pid % 1000}.${process.pid}21`)
-    const told = tell(`for i in $(seq 20); do setsid -f sleep ${mark}; done; echo forked; sleep ${mark}`, true, 1500)
+    const told = tell(`for i in $(seq 20); do setsid -f sleep ${mark}; done; echo forked; sleep ${mark}`, true, 3000)
     expect(told).toMatchObject({ status: 'timeout', text: 'forked\n' })
     expect(left(mark)).toEqual([])
   })

@@ -174,7 +174,7 @@ describe('the time that a person takes', () => {
 })
 
 describe('a question that nobody needs an answer to any more', () => {
-  it('is taken back, and a late yes changes nothing', { timeout: 20_000 }, async () => {
+  it('is taken back, and a late yes changes nothing', async () => {
     const asked = gate()
     const answers = gate()
     const { retinue, cwd } = await family(

@@ -11,7 +11,7 @@ import { planOf, STEP } from '../support/plan-attacks.js'
 import { makeProject, tree } from '../support/project.js'
 
 /** Far more than any of them takes, and less than anybody waits for a run in which each waits for the other. */
-const TIMEOUT = { timeout: 30_000 }
+const TIMEOUT = { timeout: 120_000 }
 const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const DONE = { text: 'Done.' }
 const AUTO = { mode: 'auto' } as const

@@ -6,6 +6,7 @@ import type { Model } from '../../src/models/index.js'
 import { createScriptedModel, modelsOf } from '../../src/testing/index.js'
 import { dataOf, runToEnd } from '../support/bench.js'
 import { makeProject } from '../support/project.js'
+import { testStore } from '../support/stores.js'
 import { family, gate, project, requestsOf, retinueIn, SCRIPTED, subAgents, toldTo } from './family.js'
 
 const DONE = { text: 'Done.' }
@@ -161,7 +162,7 @@ profiles:
     })
     const answered = events.find((event) => event.type === 'model.responded' && event.agent_id === 'a1')
     expect(answered?.data).toMatchObject({ answered_by: SCRIPTED })
-    expect(subAgents(cwd)[1]?.context_json).toBe(JSON.stringify(created?.contract))
+    expect((await subAgents(cwd))[1]?.context_json).toBe(JSON.stringify(created?.contract))
   })
 
   it('A3: a profile whose file is not there is refused, not run without it', async () => {
@@ -545,7 +546,7 @@ profiles:
     expect(refused.map(({ agent_id, data }) => [agent_id, data])).toMatchObject(
       ['spawn', 'spawn_await', 'spawn_agent', 'delegate_task'].map((tool) => ['a1', { tool, code: 'denied' }]),
     )
-    expect(subAgents(retinue.cwd).map(({ agent_id }) => agent_id)).toEqual(['root', 'a1', 'a2'])
+    expect((await subAgents(retinue.cwd)).map(({ agent_id }) => agent_id)).toEqual(['root', 'a1', 'a2'])
     const told = await toldTo(retinue, result.run_id)
     expect(told[1]?.content).toContain('Note: allowed_tools spawn was not given: it may not have sub-agents')
     model.assertAllUsed()
@@ -568,7 +569,7 @@ profiles:
       toolNames((await requestsOf(retinue, result.run_id, id))[0]).filter((name) => DELEGATION_TOOLS.includes(name))
     expect(await delegating('a1')).toEqual(await delegating('root'))
     expect(await delegating('a1.1')).toEqual([])
-    expect(subAgents(retinue.cwd).map(({ agent_id, state }) => [agent_id, state])).toEqual([
+    expect((await subAgents(retinue.cwd)).map(({ agent_id, state }) => [agent_id, state])).toEqual([
       ['root', 'closed'],
       ['a1', 'closed'],
       ['a1.1', 'closed'],
@@ -600,7 +601,7 @@ profiles:
       'profile: expected one of "executor", "planner", "researcher", "reviewer", "tester", got "nobody"',
     ])
     expect(dataOf(events, 'agent.subagent_created')).toEqual([])
-    expect(subAgents(retinue.cwd).map(({ agent_id }) => agent_id)).toEqual(['root'])
+    expect((await subAgents(retinue.cwd)).map(({ agent_id }) => agent_id)).toEqual(['root'])
     model.assertAllUsed()
   })
 
@@ -646,7 +647,7 @@ profiles:
         return scripted.generate(request, options)
       },
     }
-    const retinue = await createRetinue({ cwd, models: modelsOf(throwing) })
+    const retinue = await createRetinue({ cwd, models: modelsOf(throwing), ...testStore(cwd) })
     try {
       const { result, events } = await runToEnd(retinue)
       expect(result).toMatchObject({ outcome: 'completed', text: 'Done.' })
@@ -681,7 +682,7 @@ profiles:
       },
     })
     const env = { PARENT_SETTING: 'value of the environment' }
-    const retinue = await createRetinue({ cwd, models: modelsOf(model), env })
+    const retinue = await createRetinue({ cwd, models: modelsOf(model), env, ...testStore(cwd) })
     try {
       const { session_id } = (await runToEnd(retinue, { task: 'earlier task' })).result
       await runToEnd(retinue, { task: 'task of the parent', session_id })

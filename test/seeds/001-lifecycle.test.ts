@@ -1,6 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import Database from 'libsql'
 import { describe, expect, it } from 'vitest'
 import {
   type Contract,
@@ -11,6 +10,7 @@ import {
   summarize,
 } from '../../src/index.js'
 import { dataOf, runToEnd } from '../support/bench.js'
+import { askDatabase } from '../support/stores.js'
 import { eventsAbout, family, gate, requestsOf, retinueIn, subAgents, toldTo } from './family.js'
 
 const DONE = { text: 'Done.' }
@@ -26,12 +26,12 @@ function lifeOf(events: readonly StoredEvent[], id: string): string[] {
   return written(eventsAbout(events, id)).map((line) => line.replace('agent.subagent_', ''))
 }
 
-function stateOf(cwd: string, id: string): string | undefined {
-  return subAgents(cwd).find(({ agent_id }) => agent_id === id)?.state
+async function stateOf(cwd: string, id: string): Promise<string | undefined> {
+  return (await subAgents(cwd)).find(({ agent_id }) => agent_id === id)?.state
 }
 
-function contractOf(cwd: string, id: string): Contract {
-  return JSON.parse(subAgents(cwd).find(({ agent_id }) => agent_id === id)?.context_json ?? 'null')
+async function contractOf(cwd: string, id: string): Promise<Contract> {
+  return JSON.parse((await subAgents(cwd)).find(({ agent_id }) => agent_id === id)?.context_json ?? 'null')
 }
 
 describe('seed 001, contract, lifecycle and events', () => {
@@ -59,7 +59,7 @@ describe('seed 001, contract, lifecycle and events', () => {
       { settings: { mode: 'dangerous' }, files: { 'docs/a.md': 'a\n' } },
     )
     const { result, events } = await runToEnd(retinue, { task: 'Make the site' })
-    const contract = contractOf(cwd, 'a1')
+    const contract = await contractOf(cwd, 'a1')
     expect(contract).toEqual({
       version: 1,
       parent: {
@@ -149,11 +149,11 @@ describe('seed 001, contract, lifecycle and events', () => {
     const events: StoredEvent[] = []
     for await (const event of run) {
       events.push(event)
-      if (event.type === 'agent.subagent_started') before = contractOf(cwd, 'a1')
+      if (event.type === 'agent.subagent_started') before = await contractOf(cwd, 'a1')
     }
     await run.result()
     expect(before).not.toBeNull()
-    expect(contractOf(cwd, 'a1')).toEqual(before)
+    expect(await contractOf(cwd, 'a1')).toEqual(before)
     expect((await requestsOf(retinue, run.run_id, 'a1'))[0]?.tools.map(({ name }) => name)).toEqual(['write_file'])
     const refused = events.filter((event) => event.type === 'tool.refused')
     expect(refused.map(({ agent_id, data }) => [agent_id, data.tool, data.code])).toEqual([
@@ -185,8 +185,8 @@ describe('seed 001, contract, lifecycle and events', () => {
       { settings: { delegation: { profiles: { lead: { can_spawn_children: true } } } } },
     )
     const { events } = await runToEnd(retinue)
-    const limits = (id: string) => {
-      const { permissions, parent, execution, adjustments } = contractOf(cwd, id)
+    const limits = async (id: string) => {
+      const { permissions, parent, execution, adjustments } = await contractOf(cwd, id)
       const { can_spawn_children, max_delegation_depth } = permissions
       const { sub_agents } = execution.budget
       return {
@@ -198,10 +198,15 @@ describe('seed 001, contract, lifecycle and events', () => {
         adjustments,
       }
     }
-    expect(limits('a1')).toMatchObject({ parent: 'root', depth: 1, can_spawn_children: false, sub_agents: 0 })
-    expect(limits('a2')).toMatchObject({ parent: 'root', depth: 1, can_spawn_children: true, max_delegation_depth: 1 })
-    expect(limits('a2').sub_agents).toBeGreaterThan(0)
-    expect(limits('a2.1')).toEqual({
+    expect(await limits('a1')).toMatchObject({ parent: 'root', depth: 1, can_spawn_children: false, sub_agents: 0 })
+    expect(await limits('a2')).toMatchObject({
+      parent: 'root',
+      depth: 1,
+      can_spawn_children: true,
+      max_delegation_depth: 1,
+    })
+    expect((await limits('a2')).sub_agents).toBeGreaterThan(0)
+    expect(await limits('a2.1')).toEqual({
       parent: 'a2',
       depth: 2,
       can_spawn_children: false,
@@ -252,23 +257,23 @@ describe('seed 001, contract, lifecycle and events', () => {
     const run = retinue.run({ task: 'Do it' })
     const seen: [string, string | undefined, string | undefined][] = []
     const events: StoredEvent[] = []
-    const look = (at: string) => seen.push([at, stateOf(cwd, 'a1'), stateOf(cwd, 'a2')])
+    const look = async (at: string) => seen.push([at, await stateOf(cwd, 'a1'), await stateOf(cwd, 'a2')])
     for await (const event of run) {
       events.push(event)
       if (event.type === 'model.requested' && event.agent_id === 'a1') {
         // There is one place, and it is taken.
-        look('a1 asks its model')
+        await look('a1 asks its model')
         answer.open()
       }
       const ready =
         lifeOf(events, 'a2').includes('a2 waiting_for_merge') && dataOf(events, 'agent.gate_started').length > 0
       if (ready && seen.length === 1) {
         // They are joined one at a time, so the second waits for the gate of the first.
-        look('a1 at its gate, a2 behind it')
+        await look('a1 at its gate, a2 behind it')
         writeFileSync(join(cwd, 'go'), '')
       }
     }
-    look('the run closed')
+    await look('the run closed')
     expect(seen).toEqual([
       ['a1 asks its model', 'running', 'created'],
       ['a1 at its gate, a2 behind it', 'waiting_for_merge', 'waiting_for_merge'],
@@ -320,13 +325,15 @@ describe('seed 001, contract, lifecycle and events', () => {
       close_reason: reason,
       used: { total_tokens: 0, cost_usd: 0, sub_agents: 0 },
     })
-    expect(subAgents(cwd)[2]).toMatchObject({ agent_id: 'a2', state: 'closed', outcome: 'cancelled' })
+    expect((await subAgents(cwd))[2]).toMatchObject({ agent_id: 'a2', state: 'closed', outcome: 'cancelled' })
     const told = (await toldTo(retinue, run.run_id)).at(-1)?.content
     expect(told).toMatch(/^\[a1: OK\]\nOne\.\n.*\n\n\[a2: ERROR\]\ncancelled: cancelled by somebody: not needed\n/)
     model.assertAllUsed()
   })
 
   it('B4: the parent watches attempts, closes what is done, and alone says what the run came to', async () => {
+    const looked = gate()
+    let asked = 0
     const { retinue, cwd, model } = await family(
       {
         root: [
@@ -346,7 +353,14 @@ describe('seed 001, contract, lifecycle and events', () => {
         // Nothing that another attempt would mend.
         a3: [{ fail: { code: 'auth', message: 'the key was refused' } }],
       },
-      { settings: { max_attempts: 1, delegation: { profiles: { patient: { max_retries: 2 } } } } },
+      {
+        settings: { max_attempts: 1, delegation: { profiles: { patient: { max_retries: 2 } } } },
+        // Its last word waits until somebody has looked.
+        hold: ({ agent_id }) => {
+          asked += agent_id === 'root' ? 1 : 0
+          return agent_id === 'root' && asked === 3 ? looked.opened : undefined
+        },
+      },
     )
     const run = retinue.run({ task: 'Do it' })
     const events: StoredEvent[] = []
@@ -355,6 +369,7 @@ describe('seed 001, contract, lifecycle and events', () => {
       if (event.type === 'agent.subagent_closed') {
         expect(await retinue.find(run.run_id)).toMatchObject({ status: 'running', outcome: null })
       }
+      if (dataOf(events, 'agent.subagent_closed').length === 3) looked.open()
     }
     const attempts = (id: string) =>
       dataOf(events, 'agent.subagent_attempt')
@@ -396,7 +411,7 @@ describe('seed 001, contract, lifecycle and events', () => {
     expect(deciding.map(({ type }) => type)).toEqual([...Array(3).fill('agent.subagent_closed'), ...decisive.slice(1)])
     // Two of three failed; what that means for the run is for the parent to say.
     expect(await run.result()).toMatchObject({ outcome: 'completed', text: 'One of three.' })
-    expect(subAgents(cwd).map(({ state, outcome }) => [state, outcome])).toEqual([
+    expect((await subAgents(cwd)).map(({ state, outcome }) => [state, outcome])).toEqual([
       ['closed', 'completed'],
       ['closed', 'completed'],
       ['closed', 'error'],
@@ -495,7 +510,7 @@ describe('seed 001, contract, lifecycle and events', () => {
     const told = (await toldTo(retinue, result.run_id)).at(-1)?.content ?? ''
     expect(told.match(/^\[a\d: \w+\]$/gm)).toEqual(['[a1: ERROR]', '[a2: ERROR]', '[a3: OK]'])
     expect(told).toContain('gate_failed: the check failed: test -e made.txt')
-    expect(subAgents(cwd)[1]).toMatchObject({ agent_id: 'a1', state: 'closed', outcome: 'gate_failed' })
+    expect((await subAgents(cwd))[1]).toMatchObject({ agent_id: 'a1', state: 'closed', outcome: 'gate_failed' })
     model.assertAllUsed()
   })
 
@@ -624,11 +639,9 @@ describe('seed 001, contract, lifecycle and events', () => {
 
     // What is written cannot be changed without its being seen.
     await retinue.close()
-    const database = new Database(join(cwd, '.retinue', 'retinue.db'))
     const sql =
       "UPDATE events SET data = replace(data, 'It says a.', 'It says b.') WHERE type = 'agent.subagent_closed'"
-    expect(database.prepare(sql).run().changes).toBe(1)
-    database.close()
+    expect((await askDatabase(cwd, sql)).changes).toBe(1)
     const later = await retinueIn(cwd, model)
     expect(await later.replay(result.run_id)).toMatchObject({ ok: false, code: 'tampered' })
   })

@@ -35,7 +35,7 @@ describe('seed 002, C1: spawn_agent', () => {
       if (type === 'model.requested' && agent_id === 'a1') answer.open()
     }
     expect(order).toEqual(['closed', 'spawn_agent finished'])
-    const [contract] = contracts(cwd)
+    const [contract] = await contracts(cwd)
     expect(contract?.permissions.mode).toBe('plan')
     expect(contract?.workspace.isolation).toBe('read_only')
     expect(contract?.execution.budget.tool_calls).toBe(4)
@@ -187,7 +187,7 @@ describe('seed 002, C3: budgets', () => {
   it('C3: unless asked otherwise a sub-agent has 15 calls, 8192 tokens for a request and 60 seconds', async () => {
     const { retinue, cwd } = await family({ root: [ask({}), DONE], a1: [DONE] })
     await runToEnd(retinue)
-    const [contract] = contracts(cwd)
+    const [contract] = await contracts(cwd)
     expect(contract?.execution.budget).toEqual({
       tool_calls: 15,
       turns: 17,
@@ -218,7 +218,7 @@ describe('seed 002, C3: budgets', () => {
     )
     await runToEnd(retinue)
     expect(
-      contracts(cwd).map(({ execution: { budget } }) => [
+      (await contracts(cwd)).map(({ execution: { budget } }) => [
         budget.tool_calls,
         budget.turns,
         budget.context_tokens,
@@ -243,7 +243,7 @@ describe('seed 002, C3: budgets', () => {
       { settings: { budget: { tool_calls: 100 } } },
     )
     await runToEnd(retinue)
-    expect(contracts(cwd)[0]).toMatchObject({
+    expect((await contracts(cwd))[0]).toMatchObject({
       execution: { budget: { tool_calls: 100 } },
       adjustments: [
         { field: 'execution.budget.tool_calls', asked: '200', given: '100', reason: 'its parent has no more itself' },
@@ -262,7 +262,7 @@ describe('seed 002, C3: budgets', () => {
       },
     )
     await runToEnd(small.retinue)
-    const [contract] = contracts(small.cwd)
+    const [contract] = await contracts(small.cwd)
     expect(contract?.execution.budget).toMatchObject({ tool_calls: 3, context_tokens: 8000 })
     expect(contract?.execution.budget.wall_ms).toBeLessThanOrEqual(30_000)
     expect(contract?.adjustments).toEqual([
@@ -364,12 +364,12 @@ describe('seed 002, C4: depth', () => {
       { settings: { delegation: { profiles: { lead: { can_spawn_children: true } } } } },
     )
     await runToEnd(retinue)
-    expect(subAgents(cwd).map(({ agent_id, depth }) => [agent_id, depth])).toEqual([
+    expect((await subAgents(cwd)).map(({ agent_id, depth }) => [agent_id, depth])).toEqual([
       ['root', 0],
       ['a1', 1],
       ['a1.1', 2],
     ])
-    expect(contracts(cwd).map(({ permissions }) => permissions.max_delegation_depth)).toEqual([1, 0])
+    expect((await contracts(cwd)).map(({ permissions }) => permissions.max_delegation_depth)).toEqual([1, 0])
     model.assertAllUsed()
   })
 

@@ -7,6 +7,7 @@ import { runToEnd } from '../support/bench.js'
 import { retinue as cli } from '../support/cli.js'
 import { startLoopback } from '../support/loopback/index.js'
 import { git, makeProject } from '../support/project.js'
+import { testStore } from '../support/stores.js'
 import { BAD_SERVER } from '../tools/mcp/connect.js'
 import { ask, contracts, DONE, toolNames, yes } from './asking.js'
 import { family, requestsOf, subAgents, toldTo } from './family.js'
@@ -23,6 +24,7 @@ describe('seed 002, C6 and C12: permissions and MCP servers', () => {
       cwd,
       models: modelsOf(model),
       settings,
+      ...testStore(cwd),
       reach: { servers: [{ name: 'bad', settings: server, trusted: true }] },
     })
     onTestFinished(() => retinue.close())
@@ -180,7 +182,7 @@ describe('seed 002, C6 and C12: permissions and MCP servers', () => {
       { settings: { mode: 'auto', delegation: { profiles: { wild: { mode: 'dangerous' } } } } },
     )
     const { result } = await runToEnd(retinue)
-    expect(contracts(cwd).map(({ permissions }) => permissions.mode)).toEqual(['auto', 'plan', 'auto'])
+    expect((await contracts(cwd)).map(({ permissions }) => permissions.mode)).toEqual(['auto', 'plan', 'auto'])
     expect((await toldTo(retinue, result.run_id))[2]?.content).toContain(
       'Note: mode dangerous was not given, auto instead: its parent is in auto mode',
     )
@@ -192,7 +194,7 @@ describe('seed 002, C6 and C12: permissions and MCP servers', () => {
 
     const narrow = await family({ root: [ask({ mode: 'auto' }), DONE], a1: [DONE] })
     await runToEnd(narrow.retinue)
-    expect(contracts(narrow.cwd)[0]?.permissions.mode).toBe('normal')
+    expect((await contracts(narrow.cwd))[0]?.permissions.mode).toBe('normal')
   })
 
   it('C6: nothing is committed by itself: what a sub-agent changed is left in the folder', async () => {
@@ -242,7 +244,7 @@ describe('seed 002, C9: without delegation', () => {
     return {
       names: names.filter((name) => DELEGATION_TOOLS.includes(name)),
       told: told?.content,
-      agents: subAgents(cwd).length,
+      agents: (await subAgents(cwd)).length,
     }
   }
   const all = ['spawn', 'spawn_await', 'spawn_agent', 'delegate_task']

@@ -4,6 +4,7 @@ import { createModels } from '../../src/models/index.js'
 import { dataOf, runToEnd } from '../support/bench.js'
 import { startLoopback } from '../support/loopback/index.js'
 import { makeProject } from '../support/project.js'
+import { testStore } from '../support/stores.js'
 import { DONE } from './asking.js'
 import { family, toldTo } from './family.js'
 
@@ -132,7 +133,8 @@ describe('seed 002, C13: arguments of weak models', () => {
       readText: async () => null,
       providers: { it: { type: 'openai', api: 'chat', base_url: server.url, api_key_env: 'KEY' } },
     })
-    const retinue = await createRetinue({ cwd: makeProject({}), models })
+    const cwd = makeProject({})
+    const retinue = await createRetinue({ cwd, models, ...testStore(cwd) })
     onTestFinished(() => retinue.close())
     const { result } = await runToEnd(retinue, { model: 'it/weak' })
     expect(result).toMatchObject({ outcome: 'completed', text: 'Done.' })

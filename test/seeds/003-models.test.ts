@@ -2,6 +2,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createModels, createRetinue, type Profile, type Retinue } from '../../src/index.js'
 import { type LoopbackStep, startLoopback } from '../support/loopback/index.js'
 import { makeProject } from '../support/project.js'
+import { testStore } from '../support/stores.js'
 
 type Played = { retinue: Retinue; asked: () => string[] }
 
@@ -9,8 +10,9 @@ type Played = { retinue: Retinue; asked: () => string[] }
 async function provider(steps: LoopbackStep[], profiles: Record<string, Profile>, models: string[]): Promise<Played> {
   const server = await startLoopback({ protocol: 'chat', steps, order: 'sequential' })
   onTestFinished(() => server.close())
+  const cwd = makeProject({})
   const retinue = await createRetinue({
-    cwd: makeProject({}),
+    ...{ cwd, ...testStore(cwd) },
     models: createModels({
       env: {},
       providers: { p: { type: 'openai-compatible', base_url: server.url } },

@@ -6,6 +6,7 @@ import { createRetinue } from '../../src/index.js'
 import { dataOf } from '../support/bench.js'
 import { retinue } from '../support/cli.js'
 import { git, makeProject } from '../support/project.js'
+import { testStore } from '../support/stores.js'
 
 const GOAL = 'sum adds up'
 const TEST = `import assert from 'node:assert/strict'
@@ -61,7 +62,7 @@ describe('seed 004, E6: the complex-task flow', { timeout: 180_000 }, () => {
     tests()
     expect(git(cwd, 'status', '--porcelain')).toBe(' M sum.js\n')
 
-    const program = await createRetinue({ cwd })
+    const program = await createRetinue({ cwd, ...testStore(cwd) })
     onTestFinished(() => program.close())
     const [run] = await program.runs()
     const outcome = await program.planOutcome(run?.run_id ?? '')

@@ -100,7 +100,7 @@ describe('seed 004, E3: spawn', () => {
     })
     expect(result.duration_ms).toBeGreaterThan(0)
     // It is a run like any other: its contract is in the database, and its requests can be rebuilt.
-    const [root, child] = subAgents(cwd)
+    const [root, child] = await subAgents(cwd)
     expect(root).toMatchObject({ agent_id: 'root', state: 'closed', outcome: 'completed' })
     expect(JSON.parse(child?.context_json ?? '')).toMatchObject({
       agent: { profile_id: 'researcher' },
@@ -399,7 +399,7 @@ describe('seed 004, E4: fanOut', () => {
     ])
     expect(results.filter(({ agent_id }) => agent_id === null)).toHaveLength(4)
     expect(results[5]?.adjustments).toMatchObject([{ asked: 'no_such_tool', reason: 'there is no such tool' }])
-    expect(subAgents(cwd).map(({ agent_id }) => agent_id)).toEqual(['root', 'a1', 'a2'])
+    expect((await subAgents(cwd)).map(({ agent_id }) => agent_id)).toEqual(['root', 'a1', 'a2'])
 
     // The whole tree has its limits, and whoever is over them hears which.
     const few = await retinue.fanOut(tasks(3), { budget: { sub_agents: 2 }, maxConcurrent: 1 }).results()
@@ -564,7 +564,7 @@ describe('seed 004, E4: fanOut', () => {
     expect(many).toMatch(/^30 tasks for sub-agents: Task 0; Task 1; .*; …$/)
     expect(many.length).toBeLessThanOrEqual(120)
     expect((await lines(Array(3).fill({ task: 'word '.repeat(100) })))?.length).toBeLessThanOrEqual(120)
-    for (const { context_json } of subAgents(cwd)) expect(context_json).not.toContain('max_concurrent\\":')
+    for (const { context_json } of await subAgents(cwd)) expect(context_json).not.toContain('max_concurrent\\":')
   })
 
   it('E4: a run that is none has no results of tasks', async () => {
@@ -656,7 +656,7 @@ describe('docs/library.md', () => {
     }
     await play(profiles, { createRetinue })
     expect(made).toMatchObject([{ delegation: { profiles: { researcher: { mode: 'plan' } } } }])
-    const last = subAgents(cwd).at(-1)
+    const last = (await subAgents(cwd)).at(-1)
     expect(JSON.parse(last?.context_json ?? '')).toMatchObject({ agent: { profile_id: 'researcher' } })
   })
 

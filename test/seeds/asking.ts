@@ -34,8 +34,8 @@ export function yes(): Person & { asked: Question[] } {
 }
 
 /** The contracts of the sub-agents as the database has them, in the order of their creation. */
-export function contracts(cwd: string): Contract[] {
-  return subAgents(cwd)
+export async function contracts(cwd: string): Promise<Contract[]> {
+  return (await subAgents(cwd))
     .filter(({ parent_id }) => parent_id !== null)
     .map(({ context_json }) => JSON.parse(context_json))
 }

@@ -1,5 +1,3 @@
-import { join } from 'node:path'
-import Database from 'libsql'
 import { onTestFinished } from 'vitest'
 import {
   createRetinue,
@@ -18,6 +16,7 @@ import {
   type ScriptedModelOptions,
 } from '../../src/testing/index.js'
 import { makeProject, type WhenFinished } from '../support/project.js'
+import { askDatabase, BY_CREATION, testStore } from '../support/stores.js'
 
 export type Family = { retinue: Retinue; model: ScriptedModel; cwd: string }
 
@@ -47,7 +46,11 @@ export async function retinueIn(
   { settings = {}, hold, store, host, finished = onTestFinished }: FamilyOptions = {},
 ): Promise<Retinue> {
   const models = modelsOf(hold ? held(model, hold) : model)
-  const retinue = await createRetinue({ cwd, models, settings, ...(store ? { store } : {}), ...(host ? { host } : {}) })
+  const retinue = await createRetinue({
+    ...{ cwd, models, settings, ...testStore(cwd) },
+    ...(store ? { store } : {}),
+    ...(host ? { host } : {}),
+  })
   finished(() => retinue.close())
   return retinue
 }
@@ -60,7 +63,7 @@ export async function project(
   const cwd = makeProject({ 'script.yaml': JSON.stringify({ agents }), ...files })
   // The folder is trusted, or its file could not name a script.
   const home = makeProject({ '.config/retinue/config.yaml': `trusted_projects: [${cwd}]\n` })
-  const retinue = await openRetinue({ cwd, env: { HOME: home, PATH: process.env.PATH } })
+  const retinue = await openRetinue({ cwd, env: { HOME: home, PATH: process.env.PATH }, ...testStore(cwd) })
   onTestFinished(() => retinue.close())
   return { retinue, cwd }
 }
@@ -100,16 +103,10 @@ export type SubAgentRow = {
   context_json: string
 }
 
-/** What the database file says, read by nobody's code but SQLite's. */
-export function subAgents(cwd: string): SubAgentRow[] {
-  const database = new Database(join(cwd, '.retinue', 'retinue.db'), { readonly: true })
-  try {
-    const sql =
-      'SELECT agent_id, parent_id, depth, step_idx, state, outcome, context_json FROM sub_agents ORDER BY rowid'
-    return database.prepare(sql).all() as SubAgentRow[]
-  } finally {
-    database.close()
-  }
+/** What the database says, read by nobody's code but its own. */
+export async function subAgents(cwd: string): Promise<SubAgentRow[]> {
+  const columns = 'agent_id, parent_id, depth, step_idx, state, outcome, context_json'
+  return (await askDatabase(cwd, `SELECT ${columns} FROM sub_agents ORDER BY ${BY_CREATION}`)).rows as SubAgentRow[]
 }
 
 /** What the requests of an agent's model had in them, in the order in which they were sent, rebuilt from the log. */

@@ -83,7 +83,7 @@ it('asks before a plan is carried out', async () => {
       const { questions } = (await window.get(`/runs/${run_id}/questions`)).body as { questions: { kind: string }[] }
       expect(questions).toMatchObject([{ kind: 'approval', step: null }])
     },
-    { timeout: 20_000 },
+    { timeout: 100_000 },
   )
   expect(await retinue.find(run_id)).toMatchObject({ plan: true, status: 'running', said: 'All of it' })
   const { questions } = (await window.get(`/runs/${run_id}/questions`)).body as {
@@ -112,7 +112,7 @@ agents:
   const elsewhere = await createRetinue({ cwd: retinue.cwd, env: {}, settings: SETTINGS })
   onTestFinished(() => elsewhere.close())
   const run = elsewhere.run({ task: 'Wait' })
-  await vi.waitFor(async () => expect(await retinue.agents(run.run_id)).toHaveLength(3), { timeout: 20_000 })
+  await vi.waitFor(async () => expect(await retinue.agents(run.run_id)).toHaveLength(3), { timeout: 100_000 })
   const cancel = (body: object) => window.send('POST', `/runs/${run.run_id}/cancel`, body)
   expect(await cancel({ agent_id: 'a9' })).toMatchObject({ status: 404 })
   expect(await cancel({ agent_id: 'a1', reason: 'not needed' })).toMatchObject({

@@ -1,7 +1,7 @@
-/** What another process does with the same file, by the name of the part it plays. Bundled by processes.ts. */
+/** What another process does with the same file or database, by the name of the part it plays. Bundled by processes.ts. */
 import { writeSync } from 'node:fs'
 import { beginChild, called, claim, commanded, finished, started, taken } from '../../src/store/conformance/fixtures.js'
-import { blobDigest, openSqliteStore, type Store } from '../../src/store/index.js'
+import { blobDigest, openPostgresStore, openSqliteStore, type Store } from '../../src/store/index.js'
 
 const [part = '', file = '', name = '', count = '0'] = process.argv.slice(2)
 
@@ -16,7 +16,10 @@ async function told(): Promise<void> {
 }
 
 async function open(): Promise<Store> {
-  const opened = await openSqliteStore({ file, clock: { now: () => Date.now() } })
+  const clock = { now: () => Date.now() }
+  const opened = file.startsWith('postgres://')
+    ? await openPostgresStore({ url: file, clock })
+    : await openSqliteStore({ file, clock })
   if (!opened.ok) throw new Error(opened.message)
   return opened.store
 }

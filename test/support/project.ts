@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
+import { dropTestStore } from './stores.js'
 
 /** How a test says what is to be done when it is over. Tests that run side by side must give their own. */
 export type WhenFinished = (work: () => void | Promise<void>) => void
@@ -14,7 +15,10 @@ export function makeProject(
 ): string {
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), 'retinue-test-')))
   const finished = options.finished ?? onTestFinished
-  finished(() => rmSync(cwd, { recursive: true, force: true }))
+  finished(() => {
+    rmSync(cwd, { recursive: true, force: true })
+    return dropTestStore(cwd)
+  })
   writeFiles(cwd, files)
   if (options.git) {
     git(cwd, 'init', '--quiet', '--initial-branch=main')

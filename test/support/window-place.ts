@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
-import { type ControlRecord, openSqliteStore, type RunRow, type Store } from '../../src/index.js'
+import type { ControlRecord, RunRow, Store } from '../../src/index.js'
 import { lines, retinue } from './cli.js'
 import { makeProject, type WhenFinished } from './project.js'
+import { openTestStore } from './stores.js'
 
 /** Where `start` and `retinue` of test/support/cli.ts look for the person's own configuration. */
 export const OWN_CONFIG = '.config-none/retinue/config.yaml'
@@ -63,11 +63,10 @@ export function putRecords(cwd: string, records: { type: string; id: string; val
 }
 
 async function withStore<T>(cwd: string, work: (store: Store) => Promise<T>): Promise<T> {
-  const opened = await openSqliteStore({ file: join(cwd, '.retinue/retinue.db'), clock: { now: () => Date.now() } })
-  if (!opened.ok) throw new Error(opened.message)
+  const store = await openTestStore(cwd)
   try {
-    return await work(opened.store)
+    return await work(store)
   } finally {
-    await opened.store.close()
+    await store.close()
   }
 }

@@ -242,3 +242,14 @@ export async function delegationLab(
     },
   }
 }
+
+/** What `result` says that a sub-agent used, in words. */
+export const FIGURES = '3 tool calls, 1,234 tokens, $0.012, 1.2s'
+export const PROFILES = [
+  { name: 'researcher', description: 'looks things up' },
+  { name: 'coder', description: '' },
+]
+
+/** Every sub-agent answers at once with what it was asked. */
+export const echo = (more: Closing = {}) =>
+  fakeDelegator({ answer: ({ task }) => ({ text: `about ${task}`, ...more }) })

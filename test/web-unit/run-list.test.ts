@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import {
-  aboutOf,
   countStandings,
   filterFrom,
   filterTo,
@@ -75,10 +74,6 @@ describe('the list of runs', () => {
     const runs = [run('a', { created_at: 1 }), run('c', { created_at: 2 }), run('b', { created_at: 2 })]
     expect(ids(newestFirst(withRuns(new Map(), runs)))).toEqual(['c', 'b', 'a'])
     expect(ids(newestFirst(withRuns(new Map(), runs.toReversed())))).toEqual(['c', 'b', 'a'])
-  })
-
-  it('says what a run is about in a line', () => {
-    expect(aboutOf({ task: '\n Add a\n  theme \n\nIt should be dark.' })).toBe('Add a theme')
   })
 
   it('counts the time of a run at work until now, of any other until its last event', () => {

@@ -47,7 +47,7 @@ export function plainFace(screen: ChatScreen): Face {
   }
 }
 
-export function terminalFace(screen: ChatScreen): Face {
+export function terminalFace(screen: ChatScreen, words_from_log: boolean): Face {
   const turn: Turn = { before: Promise.resolve() }
   const quiet = createQuiet(process.stdin, { drafting: () => screen.drafting() })
   let current: RunView | null = null
@@ -90,7 +90,7 @@ export function terminalFace(screen: ChatScreen): Face {
     say,
     answer: say,
     view: () => {
-      const view = new RunView(process.stdout, process.env, { live: true, stage })
+      const view = new RunView(process.stdout, process.env, { live: true, stage, words_from_log })
       current = view
       const close = () => {
         view.close()

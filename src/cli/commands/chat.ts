@@ -37,7 +37,7 @@ export async function chat(words: string[], flags: ChatFlags): Promise<number> {
           complete: (text, cursor) => complete(text, cursor),
         })
       : openPlainScreen({ input: process.stdin, output: process.stdout })
-    const face = interactive ? terminalFace(screen) : plainFace(screen)
+    const face = interactive ? terminalFace(screen, retinue.engine === 'dbos') : plainFace(screen)
     const tasks = new Tasks(retinue, face, conversation)
     const room: Room = {
       ...{ retinue, control, conversation, tasks, face, as: flags.as ?? null, asked: options, current: null },

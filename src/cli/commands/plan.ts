@@ -41,7 +41,8 @@ export function planForGoal(
 ): Promise<number> {
   const { left, ...session } = more
   const options = planOptions(flags)
-  const execute = flags.yes === true || canAsk(flags)
+  const asks = canAsk(flags) || (flags.detach === true && flags.print !== true)
+  const execute = flags.yes === true || asks
   const approve = flags.yes === true ? ('yes' as const) : ('ask' as const)
   const driving: DriveOptions = {
     ...flags,

@@ -1,5 +1,6 @@
 import { nearest, type Retinue, RetinueError, type RunOptions } from '../../index.js'
 import { asked, type ContractFlags, contractFlags } from '../contract-flags.js'
+import { refuseToDetach } from '../detach.js'
 import { canAsk, drive } from '../drive.js'
 import { EXIT } from '../exit.js'
 import { readStdin } from '../input.js'
@@ -17,11 +18,13 @@ type RunFlags = WorkOptions &
 const COMMANDS = [
   ...['run', 'resume', 'runs', 'show', 'watch', 'cancel', 'replay', 'diff', 'apply', 'discard', 'worktrees', 'gc'],
   ...['adopt', 'demo', 'doctor', 'init', 'mcp', 'help', 'chat', 'agents', 'audit', 'plan', 'pause', 'answer', 'serve'],
+  ...['worker', 'workers'],
 ]
 
 export async function run(words: string[], flags: RunFlags): Promise<number> {
   const task = await taskFrom(words)
   refuseWindow(flags)
+  refuseToDetach(flags)
   if (flags.plan !== true) refuseForPlans(flags)
   else if (task !== null) await refuseFile(task)
   if (canAsk(flags) && !(await offerTrust(flags))) return EXIT.interrupted

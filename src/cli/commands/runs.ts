@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../index.js'
+import { aboutOf, type RunSummary } from '../../index.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { leftRuns } from '../plan/left-runs.js'
 import { NOT_CARRIED_OUT } from '../plan/outcome-lines.js'
@@ -30,8 +30,7 @@ export function runTable(
     const state = row.status === 'closed' ? ended : row.status
     const colour = state === 'completed' ? green : row.status === 'running' || for_later ? yellow : red
     const tokens = `${count(row.input_tokens + row.output_tokens)} tokens, ${cost(row.cost_usd)}`
-    const about = (row.task.trim().split(/\n\s*\n/, 1)[0] as string).replace(/\s+/g, ' ')
-    const task = printable(`${row.plan ? 'plan: ' : ''}${about}`).slice(0, 60)
+    const task = printable(`${row.plan ? 'plan: ' : ''}${aboutOf(row.task)}`).slice(0, 60)
     const figures = dim(`${tokens}, ${age(row.created_at, Date.now())}`)
     return `${row.run_id}  ${colour(state.padEnd(15))} ${task.padEnd(60)} ${figures}`
   })

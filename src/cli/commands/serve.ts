@@ -1,5 +1,6 @@
-import { PRINCIPAL_ID, PRINCIPAL_ID_FAULT, RetinueError, serverSettings } from '../../index.js'
+import { PRINCIPAL_ID, PRINCIPAL_ID_FAULT, type Retinue, RetinueError, serverSettings } from '../../index.js'
 import { openBrowser } from '../browser.js'
+import { sayWhetherAnybodyWorks } from '../detach.js'
 import { EXIT } from '../exit.js'
 import { placeOf, type WorkOptions, withRetinue } from '../open.js'
 import { untilEnded } from '../until-ended.js'
@@ -23,7 +24,11 @@ export async function serve(flags: ServeFlags): Promise<number> {
     const ended = untilEnded()
     const { url, address, token } = serving
     if (flags.json) process.stdout.write(`${JSON.stringify({ url, address, token, port: serving.port })}\n`)
-    else process.stdout.write(`${greeting(serving, port === null && serving.port !== USUAL_PORT).join('\n')}\n`)
+    else
+      process.stdout.write(
+        `${greeting(serving, port === null && serving.port !== USUAL_PORT, retinue.engine).join('\n')}\n`,
+      )
+    if (retinue.engine === 'dbos') await sayWhetherAnybodyWorks(retinue)
     const forget = flags.open ? openBrowser(url, process.env) : () => {}
     await ended
     forget()
@@ -36,6 +41,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
 function greeting(
   serving: { url: string; address: string; addresses: string[]; token: string | null; local: boolean },
   moved: boolean,
+  engine: Retinue['engine'],
 ): string[] {
   const { url, address, addresses, token, local } = serving
   return [
@@ -48,7 +54,7 @@ function greeting(
     local
       ? 'Only this machine can reach it.'
       : 'Others can reach it, and what they send is not encrypted: put a proxy with https in front of it.',
-    'Ctrl-C ends it. Runs that it works on are left to be resumed.',
+    `Ctrl-C ends it. ${engine === 'dbos' ? 'Runs go on: the workers have them.' : 'Runs that it works on are left to be resumed.'}`,
   ]
 }
 

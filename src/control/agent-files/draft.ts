@@ -1,6 +1,7 @@
 import type { Profile } from '../../domain/index.js'
 import { plainLine } from '../../domain/index.js'
-import type { Path, YamlFile } from '../config/yaml.js'
+import type { YamlFile } from '../config/yaml.js'
+import type { Path } from '../config/yaml-nodes.js'
 import { LINES_ABOVE } from './front-matter.js'
 import type { AgentFileSurroundings } from './surroundings.js'
 

@@ -1,6 +1,6 @@
 import { nearest, quoted } from '../../domain/index.js'
 import { isScripted, poolNameFault, sameModel } from '../config/models.js'
-import type { Path } from '../config/yaml.js'
+import type { Path } from '../config/yaml-nodes.js'
 import { type Draft, keep, note, refuse, took } from './draft.js'
 
 /** Names that others give to whatever model is the newest of its size. */

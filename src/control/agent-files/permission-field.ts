@@ -1,6 +1,6 @@
 import { quoted } from '../../domain/index.js'
 import { workspacePathFault } from '../config/paths.js'
-import type { Path } from '../config/yaml.js'
+import type { Path } from '../config/yaml-nodes.js'
 import { choiceFault, readCall } from './calls.js'
 import { type Draft, inWords, narrowList, note, refuse, took } from './draft.js'
 import { readName } from './name.js'

@@ -1,5 +1,5 @@
 import { DELEGATION_TOOLS, matchesName, quoted } from '../../domain/index.js'
-import type { Path } from '../config/yaml.js'
+import type { Path } from '../config/yaml-nodes.js'
 import { type ReadCall, readCall } from './calls.js'
 import { type Draft, inWords, leaveOut, narrowList, note, readNames, refuse, took } from './draft.js'
 

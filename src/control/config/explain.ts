@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { nearest } from '../../domain/index.js'
 import { type Field, knownKeys } from './fields.js'
-import type { Path } from './yaml.js'
+import type { Path } from './yaml-nodes.js'
 
 /** What is wrong at a path of a value, in words for the person who wrote it. */
 export type Fault = { path: Path; at: 'key' | 'value'; message: string; nearest: string | null }

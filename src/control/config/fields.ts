@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Path } from './yaml.js'
+import type { Path } from './yaml-nodes.js'
 
 /** One setting as documentation and messages see it, read from the schema itself. */
 export type Field = {

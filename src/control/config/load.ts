@@ -8,8 +8,9 @@ import { inFileOrder, type Problem } from './problem.js'
 import { type ResolvedConfig, resolveConfig } from './resolve.js'
 import { type Config, createConfigSchema } from './schema.js'
 import type { Source } from './source.js'
+import { storeFault } from './store.js'
 import type { Places, Surroundings } from './surroundings.js'
-import { isTrusted, storeFault, trustFaults } from './trust.js'
+import { isTrusted, trustFaults } from './trust.js'
 
 export type Origin = 'project' | 'user' | 'default'
 

@@ -3,7 +3,7 @@ import { nearest } from '../../domain/index.js'
 import type { Config } from './schema.js'
 import { checked } from './setting.js'
 import type { NameFault } from './tools.js'
-import type { Path } from './yaml.js'
+import type { Path } from './yaml-nodes.js'
 
 const POOL_NAME = /^[a-z][a-z0-9_-]*$/
 const MODEL_NAME = /^[^/\s]+\/\S+$/

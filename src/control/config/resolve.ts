@@ -1,10 +1,11 @@
 import type { Budget, Mode, PrincipalRole, Profile, ToolLimits, WorkspaceSettings } from '../../domain/index.js'
 import { DEFAULTS, type SandboxSetting } from './defaults.js'
-import { machinePath } from './paths.js'
+import { DEFAULT_ENGINE, type EngineName } from './engine.js'
 import { type ResolvedDelegation, resolveDelegation, resolveProfiles } from './resolve-delegation.js'
 import { type ResolvedPermissions, resolvePermissions } from './resolve-permissions.js'
 import type { Config } from './schema.js'
 import { SERVER_DEFAULTS, type ServerSettings } from './server.js'
+import { storeOf } from './store.js'
 import type { Places, Surroundings } from './surroundings.js'
 import { together } from './together.js'
 import { type SearchSettings, searchSettings } from './web.js'
@@ -30,8 +31,9 @@ export type ResolvedConfig<P = unknown> = {
   retry: { max_attempts: number }
   model_timeout_ms: number
   idle_timeout_ms: number
-  /** Absolute. */
+  /** An absolute path, or the URL of a PostgreSQL database. */
   store: string
+  engine: EngineName
   /** Environment variables whose values are secret, whatever they are called. */
   secrets: string[]
   /** `allow_private` in lower case. */
@@ -76,7 +78,8 @@ export function resolveConfig<P>(
     retry: together(DEFAULTS.retry, each('retry')),
     model_timeout_ms: last('model_timeout_ms') ?? DEFAULTS.model_timeout_ms,
     idle_timeout_ms: last('idle_timeout_ms') ?? DEFAULTS.idle_timeout_ms,
-    store: machinePath(last('store') ?? DEFAULTS.store, places),
+    store: storeOf(last('store') ?? DEFAULTS.store, places),
+    engine: last('engine') ?? DEFAULT_ENGINE,
     secrets: [...new Set(each('secrets').flatMap((said) => said ?? []))],
     web: {
       allow_private: (allow_private ?? []).map((host) => host.toLowerCase()),

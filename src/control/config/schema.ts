@@ -9,12 +9,14 @@ import {
 import { budgetSettingsSchema, limitsSettingsSchema } from './bounds.js'
 import { DEFAULTS } from './defaults.js'
 import { delegationSettingsSchema } from './delegation.js'
+import { type EngineName, engineSetting } from './engine.js'
 import { modelSettingSchema, poolsSettingsSchema } from './models.js'
-import { machinePathFault, workspacePathFault } from './paths.js'
+import { workspacePathFault } from './paths.js'
 import { permissionsSettingsSchema } from './permissions.js'
 import { profilesSettingsSchema } from './profiles.js'
 import { type ServerSetting, serverSetting } from './server.js'
 import { checked, setting, variableName } from './setting.js'
+import { storeNameFault } from './store.js'
 import type { Surroundings } from './surroundings.js'
 import { webSettingsSchema } from './web.js'
 import { workspaceSettingsSchema } from './workspace.js'
@@ -44,6 +46,7 @@ export function createConfigSchema<P, S>(surroundings: Surroundings<P, S>) {
         examples: [{ files: { command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] } }],
       },
     ),
+    engine: engineSetting(),
     principals: principalsSetting(),
     server: serverSetting(),
     trusted_projects: trustedProjects(),
@@ -56,6 +59,7 @@ export type Config<P = unknown, S = unknown> = z.infer<
 > & {
   providers?: Record<string, P> | undefined
   mcp_servers?: Record<string, S> | undefined
+  engine?: EngineName | undefined
   principals?: Record<string, PrincipalRole> | undefined
   server?: ServerSetting
   trusted_projects?: string[] | undefined
@@ -132,9 +136,11 @@ function plainSettings(surroundings: Omit<Surroundings, 'providers' | 'mcp_serve
       },
     ),
     store: setting(
-      checked(machinePathFault),
-      'The database file: relative to the project folder, absolute, or in the home folder with `~/`. Inside the ' +
-        'project folder it has to be below `.retinue`, which agents cannot write.',
+      checked(storeNameFault),
+      'Where runs are kept. A file is relative to the project folder, absolute, or in the home folder with `~/`; inside ' +
+        'the project folder it has to be below `.retinue`, which agents cannot write. A PostgreSQL database is ' +
+        '`postgres://user@host:5432/database`, and only your own file, `--store` and `RETINUE_STORE` can name one: see ' +
+        '[PostgreSQL](postgres.md).',
       { default: DEFAULTS.store, examples: ['.retinue/runs.db'] },
     ),
     secrets: setting(

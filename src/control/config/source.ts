@@ -3,7 +3,8 @@ import { explain, type Fault, pathText } from './explain.js'
 import { fieldsOf } from './fields.js'
 import type { Problem } from './problem.js'
 import type { Config } from './schema.js'
-import { type Path, readYaml } from './yaml.js'
+import { readYaml } from './yaml.js'
+import type { Path } from './yaml-nodes.js'
 
 /** One configuration file, read. */
 export type Source<P, S> = {

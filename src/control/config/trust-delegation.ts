@@ -2,7 +2,7 @@ import type { Budget } from '../../domain/index.js'
 import { isScripted, modelsNamed, sameModel } from './models.js'
 import type { ResolvedConfig } from './resolve.js'
 import type { Config } from './schema.js'
-import type { Path } from './yaml.js'
+import type { Path } from './yaml-nodes.js'
 
 type Refusal = { path: Path; what: string }
 

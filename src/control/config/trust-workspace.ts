@@ -1,7 +1,7 @@
 import type { Land } from '../../domain/index.js'
 import type { ResolvedConfig } from './resolve.js'
 import type { Config } from './schema.js'
-import type { Path } from './yaml.js'
+import type { Path } from './yaml-nodes.js'
 
 type Refusal = { path: Path; what: string }
 

@@ -1,5 +1,4 @@
-import { join } from 'node:path'
-import { MODES, type Mode, NETWORKS } from '../../domain/index.js'
+import { isDatabaseUrl, MODES, type Mode, NETWORKS } from '../../domain/index.js'
 import type { Fault } from './explain.js'
 import { isScripted } from './models.js'
 import { isWithin, machinePath } from './paths.js'
@@ -35,6 +34,18 @@ export function trustFaults(
   }
   for (const key of ['principals', 'server'] as const) {
     if (project[key] !== undefined) refuse([key], `${key} is for your own file: ${trust.user_file}`, 'key')
+  }
+  if (project.engine !== undefined) {
+    const where = `${trust.user_file}, with --engine or RETINUE_ENGINE`
+    refuse(['engine'], `a project's file cannot say where agents run: say it in ${where}`, 'key')
+  }
+  const store = project.store
+  if (store !== undefined && isDatabaseUrl(store)) {
+    const where = `${trust.user_file}, with --store or RETINUE_STORE`
+    refuse(
+      ['store'],
+      `a project's file cannot name a database for the store, where all runs would go: say it in ${where}`,
+    )
   }
   if (trust.trusted) return faults
 
@@ -84,21 +95,14 @@ export function trustFaults(
     const reason = providerFault(provider, user.providers !== undefined && Object.hasOwn(user.providers, name))
     if (reason) refuse(['providers', name], `a project's file cannot set provider ${name}, ${reason}: ${remedy}`, 'key')
   }
-  if (project.store !== undefined && !isWithin(trust.places.project_dir, machinePath(project.store, trust.places))) {
+  const isFile = store !== undefined && !isDatabaseUrl(store)
+  if (isFile && !isWithin(trust.places.project_dir, machinePath(store, trust.places))) {
     refuse(['store'], `a project's file cannot put the store outside its folder: ${remedy}`)
   }
   return faults
 }
 
 const SCRIPTED = 'whose answers somebody wrote beforehand'
-
-/** A log that agents could write would prove nothing, and inside the project only .retinue is out of their reach. */
-export function storeFault(store: string, { project_dir }: Places): string | null {
-  if (!isWithin(project_dir, store)) return null
-  const folder = join(project_dir, '.retinue')
-  if (store !== folder && isWithin(folder, store)) return null
-  return 'store must be a file below .retinue, or outside the project folder'
-}
 
 /** Groups of numbers, and numbers, of which more costs the person more: money, time, memory, or what a model is shown. */
 const GROUPS = ['budget', 'limits', 'retry'] as const

@@ -1,7 +1,7 @@
 import type * as Yaml from 'yaml'
 import type { Problem } from './problem.js'
+import { isNestedDeeper, offsetOf, type Path } from './yaml-nodes.js'
 
-export type Path = readonly (string | number)[]
 type Position = { line: number; column: number }
 
 /** A file as a plain value, with the way back from a path in the value to a place in the text. */
@@ -36,7 +36,8 @@ export async function readYaml(file: string, text: string): Promise<YamlFile> {
   if (foreign >= 0) return unreadable('the file is not UTF-8 text', positionOf(source, foreign))
 
   const yaml = await import('yaml')
-  if (isTooDeep(new yaml.Parser().parse(source))) return unreadable(`nested deeper than ${MAX_DEPTH} levels`)
+  if (isNestedDeeper(new yaml.Parser().parse(source), MAX_DEPTH))
+    return unreadable(`nested deeper than ${MAX_DEPTH} levels`)
   const lines = new yaml.LineCounter()
   const document = yaml.parseDocument(source, { lineCounter: lines, prettyErrors: false })
   const position = (offset: number): Position => {
@@ -87,23 +88,6 @@ export async function readYaml(file: string, text: string): Promise<YamlFile> {
   return { value, problems, broken, locate: (path, at) => position(offsetOf(yaml, document, path, at)) }
 }
 
-/** Counts levels on the tokens, whose parser keeps a stack of its own, before anything that recurses sees them. */
-function isTooDeep(tokens: Iterable<Yaml.CST.Token>): boolean {
-  const open: [token: Yaml.CST.Token, depth: number][] = []
-  for (const token of tokens) open.push([token, 0])
-  for (let next = open.pop(); next; next = open.pop()) {
-    const [token, depth] = next
-    if (depth > MAX_DEPTH) return true
-    if (token.type === 'document' && token.value) open.push([token.value, depth])
-    if (!('items' in token)) continue
-    for (const item of token.items) {
-      if (item.key) open.push([item.key, depth + 1])
-      if (item.value) open.push([item.value, depth + 1])
-    }
-  }
-  return false
-}
-
 /** One slip often makes the parser complain several times; the first complaint is the one that helps. */
 function firstPerLine(faults: Yaml.YAMLError[], position: (offset: number) => Position): Yaml.YAMLError[] {
   const seen = new Set<number>()
@@ -126,26 +110,6 @@ function wordsFor(fault: Yaml.YAMLError, source: string): string {
     default:
       return `not valid YAML: ${fault.message}`
   }
-}
-
-/** The deepest node of the path that the text has. A value that is not written stands where its key does. */
-function offsetOf(yaml: typeof Yaml, document: Yaml.Document.Parsed, path: Path, at: 'key' | 'value'): number {
-  let node: unknown = document.contents
-  let offset = document.contents?.range?.[0] ?? 0
-  for (const [depth, step] of path.entries()) {
-    if (yaml.isAlias(node)) node = node.resolve(document)
-    if (yaml.isSeq(node)) node = node.items[Number(step)]
-    else if (yaml.isMap(node)) {
-      const pair = node.items.find((item) => yaml.isScalar(item.key) && String(item.key.value ?? '') === String(step))
-      if (!pair || !yaml.isScalar(pair.key)) return offset
-      offset = pair.key.range?.[0] ?? offset
-      if (at === 'key' && depth === path.length - 1) return offset
-      node = pair.value
-    } else return offset
-    const range = yaml.isNode(node) ? node.range : null
-    if (range && range[1] > range[0]) offset = range[0]
-  }
-  return offset
 }
 
 function positionOf(text: string, offset: number): Position {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { z } from 'zod'
-import { serverNameFault } from '../../domain/index.js'
+import { isObject, serverNameFault } from '../../domain/index.js'
 import type { NamedServer } from './server.js'
 
 export type McpJson<S> = { servers: NamedServer<S>[]; problems: string[]; notes: string[] }
@@ -69,8 +69,4 @@ function readServer<S>(file: string, name: string, value: unknown, schema: z.Zod
     problems: [],
     notes: unused.length === 0 ? [] : [`${where}: not used here: ${unused.join(', ')}`],
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,7 @@
 import { nearest } from '../nearest.js'
-import { codePoints, hasUnseen, kindOf, quoted } from '../plain.js'
+import { codePoints, hasUnseen, isObject, kindOf, quoted } from '../plain.js'
 import { serverNameFault } from '../server-name.js'
-import { isObject, type RegistryFault, unknownKeys } from './faults.js'
+import { type RegistryFault, unknownKeys } from './faults.js'
 import { HANDLE, HANDLE_FAULT, REGISTRY_LIMITS, type RegistryEntry } from './registry.js'
 
 export type ReadEntry = { ok: true; entry: RegistryEntry } | { ok: false; faults: RegistryFault[] }

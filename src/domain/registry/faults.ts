@@ -14,10 +14,6 @@ export function faultsInWords(faults: readonly RegistryFault[]): string {
   return [...lines, ...(more > 0 ? [`and ${more} more faults`] : [])].join('\n')
 }
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 export function unknownKeys(value: object, known: readonly string[], path: string): RegistryFault[] {
   return Object.keys(value)
     .filter((key) => !known.includes(key))

@@ -1,6 +1,6 @@
-import { kindOf } from '../plain.js'
+import { isObject, kindOf } from '../plain.js'
 import { readEntry } from './entry.js'
-import { isObject, type RegistryFault, unknownKeys } from './faults.js'
+import { type RegistryFault, unknownKeys } from './faults.js'
 import { type AgentRegistry, REGISTRY_LIMITS, type RegistryEntry } from './registry.js'
 
 export type ReadRegistry = { ok: true; value: AgentRegistry } | { ok: false; faults: RegistryFault[] }

@@ -1,9 +1,9 @@
+import { setImmediate } from 'node:timers/promises'
 import { z } from 'zod'
 import { type CostRow, costsOf, type Retinue, titleOf } from '../../index.js'
 import { type Route, route } from '../route.js'
-import { costsSchema } from '../schemas.js'
+import { costsSchema } from '../schemas/costs.js'
 import type { Costs } from '../wire.js'
-import { breath } from './breath.js'
 import { perRetinue } from './per-retinue.js'
 import { nothing, whole } from './shapes.js'
 
@@ -56,7 +56,7 @@ async function rowsOf(
 ): Promise<CostRow[]> {
   const before = kept.get(run_id)
   if (before?.last_position === last_position) return before.rows
-  await breath()
+  await setImmediate()
   const rows = costsOf(await retinue.events(run_id))
   kept.delete(run_id)
   kept.set(run_id, { last_position, rows })

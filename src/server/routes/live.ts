@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { RetinueError } from '../../index.js'
 import { type Asked, type Route, route } from '../route.js'
-import { listedRunSchema, runDetailSchema, watchedEventSchema } from '../schemas.js'
+import { watchedEventSchema } from '../schemas/events.js'
+import { listedRunSchema, runDetailSchema } from '../schemas/runs.js'
 import { inRun, nothing, streamFrom } from './shapes.js'
 
 const stream = { method: 'GET', least: 'viewer', body: null, answers: 'stream' } as const

@@ -1,6 +1,6 @@
 import { VERSION } from '../../index.js'
 import { type Route, route } from '../route.js'
-import { meSchema } from '../schemas.js'
+import { meSchema } from '../schemas/me.js'
 import { nameOf, nothing } from './shapes.js'
 
 export const ME_ROUTES: Route[] = [

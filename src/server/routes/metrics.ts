@@ -1,6 +1,6 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Retinue } from '../../index.js'
 import { type Route, route, type ServerContext } from '../route.js'
-import { breath } from './breath.js'
 import { perRetinue } from './per-retinue.js'
 import { nothing } from './shapes.js'
 
@@ -46,7 +46,7 @@ async function count(retinue: Retinue): Promise<Counted> {
   const none = (): Sums => ({ runs: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0 })
   const by_status = { running: none(), interrupted: none(), closed: none() }
   let at_work = 0
-  for (let before: string | undefined; ; await breath()) {
+  for (let before: string | undefined; ; await setImmediate()) {
     const rows = await retinue.store.runs({ ...(before === undefined ? {} : { before }), limit: PAGE })
     for (const row of rows) {
       const { status } = row.status === 'closed' ? { status: 'closed' as const } : await retinue.find(row.run_id)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { pinScopeSchema } from '../../index.js'
 import { type Route, route } from '../route.js'
-import { pinDoneSchema, putPinSchema } from '../schemas.js'
+import { pinDoneSchema, putPinSchema } from '../schemas/pins.js'
 import { placeOf } from './registry.js'
 import { inSession, nameOf, nothing } from './shapes.js'
 

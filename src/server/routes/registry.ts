@@ -7,7 +7,7 @@ import {
   putRegistrySchema,
   registrySchema,
   registryVersionsSchema,
-} from '../schemas.js'
+} from '../schemas/registry.js'
 import { inSession, nameOf, nothing } from './shapes.js'
 
 /** What may be done here is decided by the control plane alone, which writes it down too; so every role may ask. */

@@ -1,7 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Retinue, RunStatus } from '../../index.js'
 import { listedRun } from '../listed-run.js'
 import type { ListedRun, RunList } from '../wire.js'
-import { breath } from './breath.js'
 
 export type ListQuery = {
   limit: number
@@ -25,7 +25,7 @@ export async function listRuns(
     ...(status === undefined ? {} : { status: status === 'closed' ? ('closed' as const) : ('running' as const) }),
   }
   const runs: ListedRun[] = []
-  for (let last = before; ; await breath()) {
+  for (let last = before; ; await setImmediate()) {
     const rows = await retinue.store.runs({ ...wanted, ...(last === undefined ? {} : { before: last }), limit: PAGE })
     for (const { run_id, task } of rows) {
       if (!run_id.includes(sought) && !task.toLowerCase().includes(sought)) continue

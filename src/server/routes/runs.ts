@@ -2,18 +2,12 @@ import { z } from 'zod'
 import { type Retinue, RetinueError, type StoredEvent, watched } from '../../index.js'
 import { type Route, route } from '../route.js'
 import { findRun, runDetail } from '../run-detail.js'
-import {
-  diffSchema,
-  eventPageSchema,
-  planDetailSchema,
-  questionsSchema,
-  reportSchema,
-  runDetailSchema,
-  runListSchema,
-  sessionIdSchema,
-  spawnResultsSchema,
-  storedEventSchema,
-} from '../schemas.js'
+import { sessionIdSchema } from '../schemas/common.js'
+import { eventPageSchema, storedEventSchema } from '../schemas/events.js'
+import { planDetailSchema } from '../schemas/plan.js'
+import { questionsSchema } from '../schemas/questions.js'
+import { diffSchema } from '../schemas/run-agents.js'
+import { reportSchema, runDetailSchema, runListSchema, spawnResultsSchema } from '../schemas/runs.js'
 import { cut, diffOf, first } from './cuts.js'
 import { page } from './pages.js'
 import { listRuns } from './run-list.js'

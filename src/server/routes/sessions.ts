@@ -1,5 +1,5 @@
 import { type Route, route } from '../route.js'
-import { sessionListSchema } from '../schemas.js'
+import { sessionListSchema } from '../schemas/sessions.js'
 import { nothing } from './shapes.js'
 
 const MOST_SESSIONS = 200

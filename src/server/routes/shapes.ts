@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Principal, Retinue } from '../../index.js'
-import { sessionIdSchema } from '../schemas.js'
+import { sessionIdSchema } from '../schemas/common.js'
 
 /** What parameters must look like. Whatever does not is refused before anything is looked up. */
 

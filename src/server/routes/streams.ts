@@ -1,5 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Store, StoredEvent } from '../../index.js'
-import { breath } from './breath.js'
 
 /** So many events are read at once, and so many characters are kept of all streams together. */
 const PAGE = 100
@@ -22,7 +22,7 @@ export class Streams {
       events.push(...page)
       chars += JSON.stringify(page).length
       if (page.length < PAGE) break
-      await breath()
+      await setImmediate()
     }
     this.#forget(key)
     if (chars <= MOST_KEPT_CHARS) this.#keep(key, { events, chars })

@@ -45,6 +45,9 @@ function leaseSuite(open: Open): void {
       expect(await store.lease('run', 'root')).toEqual(second)
       await store.release(second)
       expect(await store.lease('run', 'root')).toEqual({ ...second, expires_at: 0 })
+      // A renewal that was under way when it was let go of comes too late.
+      expect(await store.renew(second, 60_000)).toBe(false)
+      expect(await store.lease('run', 'root')).toEqual({ ...second, expires_at: 0 })
     })
   })
 }

@@ -66,9 +66,11 @@ export function followSuite(open: Open): void {
         between.abort()
       }
       const waiting = new AbortController()
-      const all = positions(store.follow({ run_id: 'run', signal: waiting.signal }))
-      setImmediate(() => waiting.abort())
-      expect(await all).toEqual([1, 2])
+      const seen: number[] = []
+      for await (const event of store.follow({ run_id: 'run', signal: waiting.signal })) {
+        if (seen.push(event.position) === 2) setImmediate(() => waiting.abort())
+      }
+      expect(seen).toEqual([1, 2])
     })
 
     it('can be left while it waits', async () => {

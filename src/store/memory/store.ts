@@ -182,7 +182,7 @@ export class MemoryStore implements Store {
   #expire({ run_id, agent_id, owner, epoch }: Lease, expires_at: number): boolean {
     this.#open()
     const stream = this.#log.stream(run_id, agent_id)
-    if (stream?.owner !== owner || stream.epoch !== epoch) return false
+    if (stream?.owner !== owner || stream.epoch !== epoch || stream.expires_at === 0) return false
     stream.expires_at = expires_at
     return true
   }

@@ -1,6 +1,6 @@
-import { type NewEvent, type Projection, project, type StoredEvent } from '../../domain/index.js'
+import type { StoredEvent } from '../../domain/index.js'
 import { type AgentDeltas, addToAgents, addToRun, newRunDelta, type RunDelta } from '../deltas.js'
-import { eventDigest } from '../digest.js'
+import { chainEntries, type Entry, entriesOf, storedEvent } from '../entries.js'
 import { assertSound, refusal, runExists } from '../refusals.js'
 import type { Append, AppendResult } from '../store.js'
 import { type Database, first } from './database.js'
@@ -80,9 +80,6 @@ export class Appends {
   }
 }
 
-/** One event of a batch on its way into the log. */
-type Entry = { event: NewEvent; text: string; projection: Projection; digest: string }
-
 class AppendJob implements Job<Group> {
   readonly #entries: Entry[]
   #result: AppendResult | null = null
@@ -93,13 +90,7 @@ class AppendJob implements Job<Group> {
     readonly settle: (result: AppendResult) => void,
     readonly reject: (error: unknown) => void,
   ) {
-    // Now and not in the transaction: the events are what they were when they were handed over.
-    this.#entries = batch.events.map((event) => ({
-      event,
-      text: JSON.stringify(event.data),
-      projection: project(event, batch.agent_id),
-      digest: '',
-    }))
+    this.#entries = entriesOf(batch)
   }
 
   apply(group: Group): void {
@@ -111,7 +102,7 @@ class AppendJob implements Job<Group> {
     }
     const key = `${batch.run_id}\n${batch.agent_id}`
     const previous = appends.previous(key, batch)
-    const digest = previous === undefined ? undefined : this.#chain(previous)
+    const digest = previous === undefined ? undefined : chainEntries(previous, batch, this.#entries)
     const seq = batch.expected_seq + this.#entries.length
     if (digest === undefined || !appends.advance(batch, seq, digest)) {
       this.#result = appends.refusal(batch)
@@ -147,15 +138,6 @@ class AppendJob implements Job<Group> {
     return group.runs.has(run_id) || this.appends.tables.hasRun(run_id)
   }
 
-  #chain(previous: string): string {
-    let digest = previous
-    for (const entry of this.#entries) {
-      digest = eventDigest(digest, this.batch, entry.event, entry.text)
-      entry.digest = digest
-    }
-    return digest
-  }
-
   #addToRun(group: Group): void {
     let run = group.runs.get(this.batch.run_id)
     if (!run) {
@@ -165,12 +147,11 @@ class AppendJob implements Job<Group> {
     for (const { event, projection } of this.#entries) addToRun(run.delta, projection, event.at)
   }
 
-  #insert({ event, text, digest }: Entry, seq: number, position: number): StoredEvent {
+  #insert(entry: Entry, seq: number, position: number): StoredEvent {
     const { run_id, agent_id } = this.batch
-    const { type, version, at, data } = event
-    this.appends.insert([run_id, position, agent_id, seq, type, version, at, text, digest])
-    // Field by field: a spread of the event takes as long as a statement.
-    return { type, version, at, data, run_id, agent_id, seq, position, digest } as StoredEvent
+    const { type, version, at } = entry.event
+    this.appends.insert([run_id, position, agent_id, seq, type, version, at, entry.text, entry.digest])
+    return storedEvent(this.batch, entry, seq, position)
   }
 
   #writeAgents(): void {

@@ -54,7 +54,7 @@ function prepare(reading: Database, writing: Database) {
       'UPDATE streams SET epoch = epoch + 1, owner = ?, expires_at = ? WHERE run_id = ? AND agent_id = ? AND epoch = ?',
     ),
     expire: writing.prepare(
-      'UPDATE streams SET expires_at = ? WHERE run_id = ? AND agent_id = ? AND owner = ? AND epoch = ?',
+      'UPDATE streams SET expires_at = ? WHERE run_id = ? AND agent_id = ? AND owner = ? AND epoch = ? AND expires_at > 0',
     ),
   }
 }

@@ -1,4 +1,5 @@
-import { type AgentRow, NO_COUNTS, project, type RunRow } from '../../domain/index.js'
+import { project } from '../../domain/index.js'
+import { AGENT_COLUMNS, COUNTERS, RUN_COLUMNS } from '../columns.js'
 import {
   type AgentDelta,
   type AgentDeltas,
@@ -13,38 +14,6 @@ import { agentExists, noRun } from '../refusals.js'
 import { eventOf } from '../rows.js'
 import { all, type Database, first, type Value } from './database.js'
 import { EVENTS_OF_RUN, eventRows } from './events.js'
-
-const COUNTERS = Object.keys(NO_COUNTS) as (keyof typeof NO_COUNTS)[]
-
-export const RUN_COLUMNS = [
-  'run_id',
-  'session_id',
-  'task',
-  'workspace_root',
-  'status',
-  'outcome',
-  'text',
-  'created_at',
-  'updated_at',
-  'last_position',
-  'agents',
-  ...COUNTERS,
-] as const satisfies (keyof RunRow)[]
-
-export const AGENT_COLUMNS = [
-  'run_id',
-  'agent_id',
-  'parent_id',
-  'depth',
-  'step_idx',
-  'state',
-  'outcome',
-  'model',
-  'context_json',
-  'created_at',
-  'updated_at',
-  ...COUNTERS,
-] as const satisfies (keyof AgentRow)[]
 
 /** The tables `runs` and `sub_agents`, as they are written: by appends, and anew from the events. */
 export class ProjectionTables {

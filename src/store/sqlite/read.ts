@@ -1,10 +1,10 @@
 import type { AgentRow, RunRow, StoredEvent } from '../../domain/index.js'
+import { AGENT_COLUMNS, RUN_COLUMNS } from '../columns.js'
 import { checkedBlob, type EventRow, eventOf } from '../rows.js'
 import type { RunQuery, Store, Tampering } from '../store.js'
 import { findTampering, type Head } from '../verify.js'
 import { all, type Database, first } from './database.js'
 import { EVENTS_OF_AGENT, EVENTS_OF_RUN, eventRows } from './events.js'
-import { AGENT_COLUMNS, RUN_COLUMNS } from './projections.js'
 
 /** SQLite's word for "no limit". */
 const ALL = -1

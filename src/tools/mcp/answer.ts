@@ -1,5 +1,5 @@
-import { isObject } from '../parse.js'
-import { count, head } from '../text.js'
+import { countInWords, isObject } from '../../domain/index.js'
+import { head } from '../text.js'
 import type { ToolOutput } from '../tool.js'
 import { CUT_NOTE } from './cut-strings.js'
 import type { Check } from './outside-schema.js'
@@ -95,7 +95,7 @@ class Parts {
   }
 
   text(): string {
-    const note = this.#dropped > 0 ? [`[… ${count(this.#dropped)} characters left out …]`] : []
+    const note = this.#dropped > 0 ? [`[… ${countInWords(this.#dropped)} characters left out …]`] : []
     return [...this.#parts, ...note].join('\n')
   }
 }

@@ -1,4 +1,4 @@
-import { count } from '../text.js'
+import { countInWords } from '../../domain/index.js'
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
@@ -35,7 +35,7 @@ export function createStringCutter(max_bytes: number): (chunk: Uint8Array) => Ui
       }
       if (byte === NEWLINE || (byte === QUOTE && escaped === NO_ESCAPE)) {
         if (dropped > 0) {
-          kept.push(Buffer.from(`[… ${count(dropped)} bytes left out …]`))
+          kept.push(Buffer.from(`[… ${countInWords(dropped)} bytes left out …]`))
           from = i
         }
         inString = false

@@ -1,5 +1,6 @@
 import type { Ajv, AnySchemaObject, ErrorObject, ValidateFunction } from 'ajv'
-import { isDeeper, isObject } from '../parse.js'
+import { isObject } from '../../domain/index.js'
+import { isDeeper } from '../parse.js'
 import { size } from '../text.js'
 import { createWithinTime } from './within-time.js'
 

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { isObject } from '../../domain/index.js'
 import type { Server, Servers } from '../../host/index.js'
-import { isObject } from '../parse.js'
 import { oneLine, size } from '../text.js'
 import { createMessageReader, type MessageBounds } from './messages.js'
 import { printable } from './printable.js'

@@ -1,6 +1,6 @@
 import type { Client, RequestOptions } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import { isObject } from '../parse.js'
+import { isObject } from '../../domain/index.js'
 import type { ListedTool } from './session.js'
 
 /** Whether a tool can only be called as a task: started, and its result fetched. Servers of the year 2025 have such. */

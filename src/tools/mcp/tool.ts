@@ -1,5 +1,4 @@
-import type { ToolDefinition } from '../../domain/index.js'
-import { isObject } from '../parse.js'
+import { isObject, type ToolDefinition } from '../../domain/index.js'
 import type { JsonSchema } from '../schema.js'
 import { head, oneLine } from '../text.js'
 import type { ArgumentsReader, Tool } from '../tool.js'

@@ -1,4 +1,4 @@
-import { count, plural } from '../text.js'
+import { countInWords, plural } from '../../domain/index.js'
 
 type Folder = { name: string; files: number; folders: Map<string, Folder> }
 
@@ -28,7 +28,7 @@ export function treeOf(paths: readonly string[], max_lines: number): string[] {
 
 function shortened(names: string[]): string {
   const shown = names.slice(0, 30)
-  return `${shown.join(' ')}${names.length > shown.length ? ` and ${count(names.length - shown.length)} more files` : ''}`
+  return `${shown.join(' ')}${names.length > shown.length ? ` and ${countInWords(names.length - shown.length)} more files` : ''}`
 }
 
 function linesOf(folder: Folder, depth: number, indent: string, max_children: number): string[] {

@@ -96,10 +96,10 @@ describe.concurrent('a server that', () => {
     const { call, heard } = await badServer('plain', { finished })
     const abort = new AbortController()
     const started = call('mcp__bad__hang', {}, { signal: abort.signal })
-    await expect.poll(heard, { timeout: 10_000 }).toContain('tools/call hang')
+    await expect.poll(heard, { timeout: 100_000 }).toContain('tools/call hang')
     abort.abort()
     expect(await started).toMatchObject({ status: 'cancelled', content: 'Cancelled: the server was told to stop.' })
-    await expect.poll(heard, { timeout: 10_000 }).toContainEqual(expect.stringMatching(/^notifications\/cancelled/))
+    await expect.poll(heard, { timeout: 100_000 }).toContainEqual(expect.stringMatching(/^notifications\/cancelled/))
     expect(await call('mcp__bad__ok', {})).toMatchObject({ content: 'fine' })
   })
 
@@ -157,7 +157,7 @@ describe.concurrent('a server that', () => {
   it('is closed during a call ends the call', async ({ onTestFinished: finished, expect }) => {
     const { connections, call, heard } = await badServer('plain', { finished })
     const started = call('mcp__bad__hang', {})
-    await expect.poll(heard, { timeout: 10_000 }).toContain('tools/call hang')
+    await expect.poll(heard, { timeout: 100_000 }).toContain('tools/call hang')
     await connections.close()
     expect((await started).status).toBe('error')
     expect((await call('mcp__bad__ok', {})).content).toBe('the connection to bad is closed')

@@ -12,7 +12,7 @@ it('servers of the newest kind are spoken to in their own way', async () => {
   expect(await call('mcp__modern__think', {})).toMatchObject({ status: 'error' })
   expect(await call('mcp__modern__change', {})).toMatchObject({ content: 'changed' })
   await expect
-    .poll(async () => (await call('mcp__modern__goes', {})).content, { timeout: 10_000 })
+    .poll(async () => (await call('mcp__modern__goes', {})).content, { timeout: 100_000 })
     .toBe('the server modern no longer has the tool goes')
   const abort = new AbortController()
   const slow = call('mcp__modern__slow', {}, { signal: abort.signal })

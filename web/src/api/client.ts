@@ -1,3 +1,4 @@
+import { printableAll } from '#domain'
 import type { WireError } from '#wire'
 import { changeEntry } from './entry'
 import { keyHeader } from './key'
@@ -46,7 +47,8 @@ export async function request(path: string, { method = 'GET', body, signal }: As
   else if (response.ok && keyNow() !== useless) changeEntry({ missing: false })
   if (response.ok) return response
   const answer: unknown = await response.json().catch(() => null)
-  const { error } = (answer ?? {}) as Partial<WireError>
+  // It may name what a model or a file is called.
+  const { error } = printableAll((answer ?? {}) as Partial<WireError>)
   // The cookie alone is there: the page was left before it could keep what the login gave besides.
   if (error?.code === 'no_key') {
     useless = keyNow()

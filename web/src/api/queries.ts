@@ -1,4 +1,5 @@
 import { QueryClient, useQuery } from '@tanstack/react-query'
+import { printableAll } from '#domain'
 import type { Me } from '#wire'
 import { ApiError, api } from './client'
 import { currentEntry, onEntry } from './entry'
@@ -26,7 +27,7 @@ export function createQueries(): QueryClient {
 export function useMe() {
   return useQuery({
     queryKey: ['me'],
-    queryFn: ({ signal }) => api<Me>('/me', { signal }),
+    queryFn: async ({ signal }) => printableAll(await api<Me>('/me', { signal })),
     staleTime: 60_000,
     // The key may have come by another tab, and the cookie is for all of them.
     refetchOnWindowFocus: 'always',

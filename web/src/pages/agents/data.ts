@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import type { PinScope, RegistryEntry } from '#domain'
+import { type PinScope, printableAll, type RegistryEntry } from '#domain'
 import type { Agents, PinDone, Registry, RegistryVersions, SessionList } from '#wire'
 import { api, at } from '../../api/client'
 
@@ -14,10 +14,10 @@ type Shown = { profile: ProfileView; entry: RegistryEntry | null }
 
 /** `session_id`: whose pin counts too; null: outside of sessions. */
 export function useAgents(session_id: string | null = null) {
-  const query = session_id === null ? '' : `?session_id=${encodeURIComponent(session_id)}`
+  const path = session_id === null ? '/agents' : at`/agents?session_id=${session_id}`
   return useQuery({
     queryKey: ['agents', 'all', session_id],
-    queryFn: ({ signal }) => api<Agents>(`/agents${query}`, { signal }),
+    queryFn: async ({ signal }) => printableAll(await api<Agents>(path, { signal })),
     placeholderData: (before) => before,
   })
 }
@@ -25,14 +25,14 @@ export function useAgents(session_id: string | null = null) {
 export function useShown(name: string) {
   return useQuery({
     queryKey: ['agents', 'one', name],
-    queryFn: ({ signal }) => api<Shown>(at`/agents/${name}`, { signal }),
+    queryFn: async ({ signal }) => printableAll(await api<Shown>(at`/agents/${name}`, { signal })),
   })
 }
 
 export function useSessions() {
   return useQuery({
     queryKey: ['sessions'],
-    queryFn: ({ signal }) => api<SessionList>('/sessions', { signal }),
+    queryFn: async ({ signal }) => printableAll(await api<SessionList>('/sessions', { signal })),
   })
 }
 
@@ -74,8 +74,9 @@ export function usePin() {
 export function useUnpin() {
   return useMutation({
     mutationFn: ({ scope, session_id }: Omit<PinChange, 'name'>) => {
-      const of = scope === 'session' && session_id !== null ? `?session_id=${encodeURIComponent(session_id)}` : ''
-      return api<PinDone>(at`/pins/${scope}` + of, { method: 'DELETE' })
+      const of_session = scope === 'session' && session_id !== null
+      const path = of_session ? at`/pins/${scope}?session_id=${session_id}` : at`/pins/${scope}`
+      return api<PinDone>(path, { method: 'DELETE' })
     },
     onSuccess: useChanged(),
   })

@@ -1,11 +1,11 @@
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
-import { countInWords, titleOf } from '#domain'
+import { titleOf } from '#domain'
 import { at } from '../../api/client'
 import { Button } from '../../parts/button'
 import styles from './cost.module.css'
 import { type CostLine, type SpentBy, spentBy } from './costs'
-import { moneyOf } from './money'
+import { SpentTable } from './spent-table'
 
 /** So many are shown before somebody asks for all. */
 const FIRST = 10
@@ -50,51 +50,25 @@ function Breakdown({ title, what, groups, name }: Props) {
       <header className={styles.title}>
         <h2>{title}</h2>
       </header>
-      <table className={styles.table}>
-        <thead>
-          <tr>
-            <th scope="col">{what}</th>
-            <th scope="col">Cost</th>
-            <th scope="col">Calls</th>
-            <th scope="col">Tokens in</th>
-            <th scope="col">Cached</th>
-            <th scope="col">Tokens out</th>
-          </tr>
-        </thead>
-        <tbody>
-          {groups.slice(0, all ? undefined : FIRST).map((group) => (
-            <tr key={group.key}>
-              <th scope="row">
-                {name(group.key)}
-                <span
-                  className={styles.share}
-                  style={{ width: most > 0 ? `${(group.known_usd / most) * 100}%` : 0 }}
-                  aria-hidden="true"
-                />
-              </th>
-              <Money group={group} />
-              <td data-name="calls">{countInWords(group.calls)}</td>
-              <td data-name="in">{countInWords(group.input_tokens)}</td>
-              <td data-name="cached">{countInWords(group.cached_tokens)}</td>
-              <td data-name="out">{countInWords(group.output_tokens)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <SpentTable
+        what={what}
+        groups={groups.slice(0, all ? undefined : FIRST)}
+        name={({ key, known_usd }) => (
+          <>
+            {name(key)}
+            <span
+              className={styles.share}
+              style={{ width: most > 0 ? `${(known_usd / most) * 100}%` : 0 }}
+              aria-hidden="true"
+            />
+          </>
+        )}
+      />
       {left > 0 && !all && (
         <Button className={styles.more} onClick={() => setAll(true)}>
           Show {left} more
         </Button>
       )}
     </section>
-  )
-}
-
-function Money({ group }: { group: SpentBy }) {
-  const { text, missing } = moneyOf(group)
-  return (
-    <td className={missing === null ? undefined : styles.unknown} title={missing ?? undefined}>
-      {text}
-    </td>
   )
 }

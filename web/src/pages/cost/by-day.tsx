@@ -5,6 +5,7 @@ import styles from './by-day.module.css'
 import page from './cost.module.css'
 import { type SpentBy, tokensOf, topOf } from './costs'
 import { moneyOf } from './money'
+import { SpentTable } from './spent-table'
 
 /** A bar for each day. Where no price is known, bars are of tokens: nothing would be a lie. */
 export function ByDay({ days }: { days: readonly SpentBy[] }) {
@@ -21,7 +22,11 @@ export function ByDay({ days }: { days: readonly SpentBy[] }) {
           As a table
         </Button>
       </header>
-      {as_table ? <Table days={days} /> : <Chart days={days} in_money={in_money} />}
+      {as_table ? (
+        <SpentTable what="Day" groups={days.toReversed()} name={({ key }) => key} />
+      ) : (
+        <Chart days={days} in_money={in_money} />
+      )}
     </section>
   )
 }
@@ -71,33 +76,4 @@ function isNamed(i: number, count: number, names: 4 | 8): boolean {
 
 function shortDay(day: string): string {
   return new Date(`${day}T00:00:00Z`).toLocaleDateString('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' })
-}
-
-function Table({ days }: { days: readonly SpentBy[] }) {
-  return (
-    <table className={page.table}>
-      <thead>
-        <tr>
-          <th scope="col">Day</th>
-          <th scope="col">Cost</th>
-          <th scope="col">Calls</th>
-          <th scope="col">Tokens in</th>
-          <th scope="col">Cached</th>
-          <th scope="col">Tokens out</th>
-        </tr>
-      </thead>
-      <tbody>
-        {days.toReversed().map((day) => (
-          <tr key={day.key}>
-            <th scope="row">{day.key}</th>
-            <td title={moneyOf(day).missing ?? undefined}>{moneyOf(day).text}</td>
-            <td data-name="calls">{countInWords(day.calls)}</td>
-            <td data-name="in">{countInWords(day.input_tokens)}</td>
-            <td data-name="cached">{countInWords(day.cached_tokens)}</td>
-            <td data-name="out">{countInWords(day.output_tokens)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  )
 }

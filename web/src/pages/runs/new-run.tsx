@@ -3,7 +3,7 @@ import { type FormEvent, type KeyboardEvent, useState } from 'react'
 import { useLocation } from 'wouter'
 import { MODES, type Mode } from '#domain'
 import type { Me, Started, StartRun } from '#wire'
-import { ApiError, api } from '../../api/client'
+import { ApiError, api, at } from '../../api/client'
 import { useMe } from '../../api/queries'
 import { Button } from '../../parts/button'
 import { Dialog } from '../../parts/dialog'
@@ -29,9 +29,9 @@ function Form({ choices, close }: { choices: Me['choices']; close: () => void })
   const [, go] = useLocation()
   const start = useMutation({
     mutationFn: (order: StartRun) => api<Started>('/runs', { method: 'POST', body: order }),
-    onSuccess: ({ run_id }) => go(`/runs/${encodeURIComponent(run_id)}`),
+    onSuccess: ({ run_id }) => go(at`/runs/${run_id}`),
   })
-  const { at, elsewhere } = atFields([...unmet, ...faultsOf(start.error)], FIELDS)
+  const { at: faults, elsewhere } = atFields([...unmet, ...faultsOf(start.error)], FIELDS)
   const set = (changed: Partial<RunForm>) => setForm((form) => ({ ...form, ...changed }))
   const send = () => {
     if (start.isPending) return
@@ -48,10 +48,10 @@ function Form({ choices, close }: { choices: Me['choices']; close: () => void })
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send()
   }
   const { model, mode } = choices.defaults
-  const is_folded = ![...at.keys()].some((path) => path.startsWith('budget.'))
+  const is_folded = ![...faults.keys()].some((path) => path.startsWith('budget.'))
   return (
     <form className={styles.form} onSubmit={submit} onKeyDown={keys} noValidate>
-      <Field label="Task" fault={at.get('task')}>
+      <Field label="Task" fault={faults.get('task')}>
         {(props) => (
           <textarea
             {...props}
@@ -71,12 +71,12 @@ function Form({ choices, close }: { choices: Me['choices']; close: () => void })
         </span>
       </label>
       <AgentChoice
-        {...{ choices, plan: form.plan, fault: at.get('profile') }}
+        {...{ choices, plan: form.plan, fault: faults.get('profile') }}
         value={form.agent}
         change={(agent) => set({ agent })}
       />
       <div className={styles.pair}>
-        <Field label="Mode" fault={at.get('mode')} says={MODE_WORDS[form.mode || mode]}>
+        <Field label="Mode" fault={faults.get('mode')} says={MODE_WORDS[form.mode || mode]}>
           {(props) => (
             <select {...props} value={form.mode} onChange={({ target }) => set({ mode: target.value as Mode | '' })}>
               <option value="">As in the settings: {mode}</option>
@@ -88,7 +88,7 @@ function Form({ choices, close }: { choices: Me['choices']; close: () => void })
             </select>
           )}
         </Field>
-        <Field label="Model" fault={at.get('model')} says={modelSays(form, model)}>
+        <Field label="Model" fault={faults.get('model')} says={modelSays(form, model)}>
           {(props) => (
             <input
               {...props}
@@ -106,11 +106,11 @@ function Form({ choices, close }: { choices: Me['choices']; close: () => void })
         <summary>Limits</summary>
         <p>What is left empty is as in the settings. What sub-agents spend counts too.</p>
         <div className={styles.amounts}>
-          <Amount name="turns" label="Turns" {...{ form, set, at }} />
-          <Amount name="tool_calls" label="Tool calls" {...{ form, set, at }} />
-          <Amount name="total_tokens" label="Tokens" {...{ form, set, at }} />
-          <Amount name="cost_usd" label="Cost in $" {...{ form, set, at }} />
-          <Amount name="minutes" label="Time in minutes" {...{ form, set, at }} />
+          <Amount name="turns" label="Turns" {...{ form, set, faults }} />
+          <Amount name="tool_calls" label="Tool calls" {...{ form, set, faults }} />
+          <Amount name="total_tokens" label="Tokens" {...{ form, set, faults }} />
+          <Amount name="cost_usd" label="Cost in $" {...{ form, set, faults }} />
+          <Amount name="minutes" label="Time in minutes" {...{ form, set, faults }} />
         </div>
       </details>
       {(elsewhere.length > 0 || (start.error && faultsOf(start.error).length === 0)) && (
@@ -139,12 +139,12 @@ type AmountProps = {
   label: string
   form: RunForm
   set: (changed: Partial<RunForm>) => void
-  at: ReadonlyMap<string, string>
+  faults: ReadonlyMap<string, string>
 }
 
-function Amount({ name, label, form, set, at }: AmountProps) {
+function Amount({ name, label, form, set, faults }: AmountProps) {
   return (
-    <Field label={label} fault={at.get(LIMITS[name])}>
+    <Field label={label} fault={faults.get(LIMITS[name])}>
       {(props) => (
         <input
           {...props}

@@ -20,11 +20,6 @@ export function standingOfRun({ status, outcome, asks }: Pick<RunSummary, 'statu
   return outcome === 'budget_exceeded' ? 'incomplete' : 'failed'
 }
 
-/** What a run is about, in one line: the first paragraph of its task. */
-export function aboutOf({ task }: Pick<RunSummary, 'task'>): string {
-  return (task.trim().split(/\n\s*\n/, 1)[0] as string).trim().replace(/\s+/g, ' ')
-}
-
 export type KnownRuns = ReadonlyMap<string, RunSummary>
 
 /** What is known, with what came. Of what is known already the later state counts, by whatever way it came. */

@@ -1,10 +1,11 @@
 import type { CSSProperties, Ref } from 'react'
 import { Link } from 'wouter'
-import { ageInWords, costInWords, countInWords, plural, timeInWords } from '#domain'
+import { aboutOf, ageInWords, costInWords, countInWords, plural, timeInWords } from '#domain'
+import { at } from '../../api/client'
 import { lastedFor } from '../../parts/lasted'
 import type { RunSummary } from '../../parts/library'
 import { RunStatus } from '../../parts/status'
-import { aboutOf, kindOf } from './run-list'
+import { kindOf } from './run-list'
 import styles from './run-table.module.css'
 import { ROW_LINK } from './use-keys'
 
@@ -23,13 +24,8 @@ export function RunRow({ run, index, now, place, style }: Props) {
           <RunStatus run={run} />
         </Cell>
         <Cell name="about">
-          <Link
-            className={styles.task}
-            href={`/runs/${encodeURIComponent(run.run_id)}`}
-            title={run.task}
-            {...{ [ROW_LINK]: index }}
-          >
-            {aboutOf(run)}
+          <Link className={styles.task} href={at`/runs/${run.run_id}`} title={run.task} {...{ [ROW_LINK]: index }}>
+            {aboutOf(run.task)}
           </Link>
           <span className={styles.ids}>
             {kind !== 'task' && <span className={styles.kind}>{kind}</span>}

@@ -1,5 +1,6 @@
 import { Link } from 'wouter'
 import { forwardedInWords } from '#domain'
+import { at } from '../../../api/client'
 import { Badge } from '../../../parts/status'
 import type { AgentView } from '../data'
 import styles from './list.module.css'
@@ -12,11 +13,7 @@ export function AgentRow({ agent, chosen }: { agent: AgentView; chosen: boolean 
   return (
     <li className={styles.row} data-chosen={chosen}>
       <div className={styles.title}>
-        <Link
-          href={`/agents/show/${encodeURIComponent(agentId)}`}
-          className={styles.name}
-          aria-current={chosen ? 'true' : undefined}
-        >
+        <Link href={at`/agents/show/${agentId}`} className={styles.name} aria-current={chosen ? 'true' : undefined}>
           {agentId}
         </Link>
         <span className={styles.to}>

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react'
 import { Link } from 'wouter'
 import { forwardedInWords, profileSourceInWords, type RegistryEntry } from '#domain'
-import { ApiError } from '../../../api/client'
+import { ApiError, at } from '../../../api/client'
 import { Button } from '../../../parts/button'
 import { Empty, Failure, Loading } from '../../../parts/states'
 import { Badge } from '../../../parts/status'
@@ -50,7 +50,7 @@ function Entry({ entry }: { entry: RegistryEntry }) {
       <p className={styles.lead}>{description}</p>
       <dl className={styles.table}>
         <Row label="Profile">
-          <Link href={`/agents/show/${encodeURIComponent(profileId)}`}>{profileId}</Link>
+          <Link href={at`/agents/show/${profileId}`}>{profileId}</Link>
         </Row>
         <Row label="Skills">{skills ?? 'no further limit than those of its profile and parent'}</Row>
         <Row label="MCP servers">{servers ?? 'no further limit than those of its profile and parent'}</Row>
@@ -86,7 +86,7 @@ function Profile({ view, is_own }: { view: ProfileView; is_own: boolean }) {
         {handles.length > 0 && (
           <Row label="Handles">
             {handles.map((handle) => (
-              <Link key={handle} href={`/agents/show/${encodeURIComponent(handle)}`} className={styles.handle}>
+              <Link key={handle} href={at`/agents/show/${handle}`} className={styles.handle}>
                 {handle}
               </Link>
             ))}

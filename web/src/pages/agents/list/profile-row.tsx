@@ -1,5 +1,6 @@
 import { Link } from 'wouter'
 import { profileSourceInWords } from '#domain'
+import { at } from '../../../api/client'
 import { Badge } from '../../../parts/status'
 import type { ProfileView } from '../data'
 import styles from './list.module.css'
@@ -12,11 +13,7 @@ export function ProfileRow({ view, chosen }: { view: ProfileView; chosen: boolea
   return (
     <li className={styles.row} data-chosen={chosen}>
       <div className={styles.title}>
-        <Link
-          href={`/agents/show/${encodeURIComponent(name)}`}
-          className={styles.name}
-          aria-current={chosen ? 'true' : undefined}
-        >
+        <Link href={at`/agents/show/${name}`} className={styles.name} aria-current={chosen ? 'true' : undefined}>
           {name}
         </Link>
         <span className={styles.source} title={profileSourceInWords(source)}>

@@ -1,6 +1,7 @@
 import { Link } from 'wouter'
 import { ageInWords } from '#domain'
 import type { Agents, Me } from '#wire'
+import { at } from '../../../api/client'
 import { useNow } from '../../../parts/now'
 import { pinnedFor, pinnedName } from './ladder'
 import styles from './pins.module.css'
@@ -21,7 +22,7 @@ export function InEffect({ view, me }: { view: Agents; me: Me }) {
   return (
     <p className={styles.effect} data-fault={pin.fault !== null}>
       {pin.fault === null ? 'A new run has ' : 'New runs fail: '}
-      <Link href={`/agents/show/${encodeURIComponent(name)}`}>{name}</Link>
+      <Link href={at`/agents/show/${name}`}>{name}</Link>
       {pin.handle !== null && pin.fault === null && ` with the profile ${pin.profile_id}`}, pinned{' '}
       {pinnedFor(pin, place)} by {pin.by}, {ageInWords(pin.at, now)}
       {pin.fault === null ? '. ' : `, cannot be used: ${pin.fault} `}

@@ -1,6 +1,7 @@
 import { useId, useState } from 'react'
 import { Link } from 'wouter'
 import { ageInWords, type PinPlace, type PinScope, scopeInWords } from '#domain'
+import { at } from '../../../api/client'
 import { useMe } from '../../../api/queries'
 import { Button } from '../../../parts/button'
 import { useNow } from '../../../parts/now'
@@ -132,11 +133,7 @@ function Pinned({ pin }: { pin: PinView }) {
   const name = pinnedName(pin)
   return (
     <p className={styles.pinned}>
-      {name === '' ? (
-        'a record that makes no sense'
-      ) : (
-        <Link href={`/agents/show/${encodeURIComponent(name)}`}>{name}</Link>
-      )}
+      {name === '' ? 'a record that makes no sense' : <Link href={at`/agents/show/${name}`}>{name}</Link>}
       {pin.handle !== null && <span> with the profile {pin.profile_id}</span>}
       <span className={styles.by}>
         by {pin.by},{' '}

@@ -1,3 +1,4 @@
+import { plural } from '#domain'
 import { Badge } from '../../../parts/status'
 import { faultInWords, type TextFault } from './faults'
 import styles from './registry.module.css'
@@ -36,11 +37,7 @@ const LEVELS = { error: 'Fault', warning: 'Warning' }
 export function FaultCount({ faults }: { faults: readonly TextFault[] }) {
   const errors = faults.filter(({ severity }) => severity === 'error').length
   const warnings = faults.length - errors
-  if (errors > 0) return <Badge tone="bad">{counted(errors, 'fault')}</Badge>
-  if (warnings > 0) return <Badge tone="warn">{counted(warnings, 'warning')}</Badge>
+  if (errors > 0) return <Badge tone="bad">{plural(errors, 'fault')}</Badge>
+  if (warnings > 0) return <Badge tone="warn">{plural(warnings, 'warning')}</Badge>
   return <Badge tone="good">no faults</Badge>
-}
-
-function counted(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
 }

@@ -29,11 +29,13 @@ type Props = {
   question: OpenQuestion
   /** When it was last heard that it is open. */
   heard_at: number
+  /** Somebody else was faster: this card goes with the question, so that its list says so. */
+  onLate: (message: string | null) => void
 }
 
 /** One question: who asks what and why, all of what it is about, and the answers there are. */
-export function QuestionCard({ run_id, heard, question, heard_at }: Props) {
-  const answer = useAnswer(run_id)
+export function QuestionCard({ run_id, heard, question, heard_at, onLate }: Props) {
+  const answer = useAnswer(run_id, onLate)
   const role = useMayOperate()
   const may = role && heard
   const seen = useSeen(LOOK_FIRST_MS)

@@ -7,7 +7,7 @@ import type { useQuestions } from './use-questions'
 type Props = { run_id: string; heard: boolean; questions: ReturnType<typeof useQuestions> }
 
 /** What waits for a person, before everything else. It is always there, so that those who do not see it hear of it. */
-export function QuestionList({ run_id, heard, questions: { open, heard_at, error, retry, late } }: Props) {
+export function QuestionList({ run_id, heard, questions: { open, heard_at, error, retry, late, onLate } }: Props) {
   const last = open[open.length - 1]
   return (
     <>
@@ -30,7 +30,7 @@ export function QuestionList({ run_id, heard, questions: { open, heard_at, error
             // What is asked once more, after its process had ended, is a new question.
             <QuestionCard
               key={`${questionKey(question)} ${question.asked_at}`}
-              {...{ run_id, heard, question, heard_at }}
+              {...{ run_id, heard, question, heard_at, onLate }}
             />
           ))}
         </section>

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect } from 'react'
+import { useEffect, useState } from 'react'
 import type { GivenAnswer, Questions } from '#wire'
 import { ApiError, api, at } from '../../../api/client'
 import type { Connection } from '../../../api/live'
@@ -21,7 +21,7 @@ export function useQuestions(run_id: string, { wanted, questioned, connection }:
     refetchInterval: ({ state }) => (state.error || state.data?.questions.length ? AGAIN_MS : false),
   })
   // Of an answer that came too late: its card is gone with the question.
-  const late = useQuery<string | null>({ queryKey: ['late', run_id], queryFn: () => null, enabled: false })
+  const [late, setLate] = useState<{ run_id: string; message: string } | null>(null)
   const live = connection === 'live'
   // biome-ignore lint/correctness/useExhaustiveDependencies: asked for again at every event about them
   useEffect(() => {
@@ -33,18 +33,20 @@ export function useQuestions(run_id: string, { wanted, questioned, connection }:
     heard_at: questions.dataUpdatedAt,
     error: wanted ? questions.error : null,
     retry: () => void questions.refetch(),
-    late: wanted ? (late.data ?? null) : null,
+    late: wanted && late?.run_id === run_id ? late.message : null,
+    /** null: there is nothing to say about the last answer any more. */
+    onLate: (message: string | null) => setLate(message === null ? null : { run_id, message }),
   }
 }
 
 /** Answers one of them. Somebody else may have been faster: then what is open is asked for again. */
-export function useAnswer(run_id: string) {
+export function useAnswer(run_id: string, onLate: (message: string | null) => void) {
   const queries = useQueryClient()
   return useMutation({
     mutationFn: (answer: GivenAnswer) => api(at`/runs/${run_id}/answers`, { method: 'POST', body: answer }),
-    onMutate: () => queries.setQueryData(['late', run_id], null),
+    onMutate: () => onLate(null),
     onSettled: (_answer, error) => {
-      if (error instanceof ApiError && error.code === 'conflict') queries.setQueryData(['late', run_id], error.message)
+      if (error instanceof ApiError && error.code === 'conflict') onLate(error.message)
       if (error === null || (error instanceof ApiError && error.status === 409)) {
         return queries.invalidateQueries({ queryKey: ['questions', run_id] })
       }

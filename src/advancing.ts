@@ -1,0 +1,314 @@
+import type { Watching } from './api.js'
+import { cancelledEarly, type NotAdmitted, type NotStarted, type RunChildren } from './children.js'
+import type { Redactor } from './domain/index.js'
+import { type AgentMemory, type Child, foldAgent, isOpen, type RunRow } from './domain/index.js'
+import { AT_REST, rest, type WorkerEngine } from './engine/index.js'
+import { RetinueError } from './errors.js'
+import { FAR_PERSON } from './far-person.js'
+import type { Host, TreeResult } from './host/index.js'
+import type { Preparation } from './preparation.js'
+import type { RunDriver } from './run-driver.js'
+import { ROOT } from './run-reader.js'
+import { AbandonedError, type Above, AgentLoop, loadMaterial, Recorder } from './runtime/index.js'
+import type { Lease, Store } from './store/index.js'
+import type { Files, RunTrees } from './workspaces/index.js'
+
+/** How soon it is looked again whether whoever holds an agent is alive. */
+const LOOK_MS = 250
+/** The same for whether it may write. It is said that it waits after so many looks. */
+const ADMITTED_MS = 50
+const AWAITS_AFTER = 10
+/** The events that whoever gives a run to the workers has written. */
+const CREATED_AND_STARTED = 2
+/** One that was given to the workers longer ago has waited for its turn, and that is no time of its own. */
+const WAITED_MS = 1000
+
+type Parts = {
+  cwd: string
+  host: Host
+  store: Store
+  engine: WorkerEngine
+  driver: RunDriver
+  preparation: Preparation
+  redactor: Redactor
+}
+
+/** `held`: another works on it. `left`: this worker lets go of it, and another takes it up. */
+export type Advanced = 'over' | 'held' | 'rests' | 'left'
+
+/** `rests`: with the last word that it can have heard before it was let go of. */
+type Outcome = Exclude<Advanced, 'rests'> | { rests: number }
+
+type Tenure = { lease: Lease; woken: boolean }
+
+/**
+ * Works on agents for a worker: each until it rests or is over. It may be called for the same agent at any time, and by
+ * any number of workers at once: its lease says who works on it, and its log what is left to do.
+ */
+export class Advancing {
+  constructor(private readonly parts: Parts) {}
+
+  async advance(run_id: string, agent_id: string): Promise<Advanced> {
+    const { engine, store, cwd } = this.parts
+    const run = await store.run(run_id)
+    if (!run || run.status === 'closed') return 'over'
+    if (run.workspace_root !== cwd) {
+      throw new RetinueError('input', `Run ${run_id} belongs to ${run.workspace_root}, and this worker works in ${cwd}`)
+    }
+    await engine.listen()
+    for (;;) {
+      const outcome = agent_id === ROOT ? await this.#root(run) : await this.#child(run, agent_id)
+      if (typeof outcome === 'string') return outcome
+      if (!(await this.#isWanted(run_id, agent_id, outcome.rests))) return 'rests'
+    }
+  }
+
+  async #root(run: RunRow): Promise<Outcome> {
+    const { run_id } = run
+    const tenure = await this.#take(run_id, ROOT)
+    if (tenure === null) return 'over'
+    if (tenure === 'held') return 'held'
+    const { lease } = tenure
+    return this.#tended(tenure, null, async () => {
+      const memory = await this.#memory(run_id, ROOT)
+      if (!memory || memory.result) return null
+      const { place, notes } = await this.parts.driver.reopen(run, memory, await this.#watching(run_id))
+      const { store, host, redactor } = this.parts
+      const recorder = new Recorder(store, host.clock, lease, memory, redactor)
+      const loop = new AgentLoop(place, recorder, await loadMaterial(store, memory))
+      await this.#recordStart(loop, memory, tenure, notes)
+      return loop
+    })
+  }
+
+  /** One that has not done anything yet has nothing to go on with, unless it has waited for its turn. */
+  async #recordStart(loop: AgentLoop, memory: AgentMemory, { lease, woken }: Tenure, notes: string[]): Promise<void> {
+    const is_new = memory.seq === CREATED_AND_STARTED
+    if (woken && is_new && this.parts.host.clock.now() - memory.at < WAITED_MS) return
+    if (woken && !is_new) return loop.recordWoken(lease)
+    loop.recordResumed({ ...lease, sandbox: await this.parts.preparation.sandbox(), notes })
+  }
+
+  async #child(run: RunRow, agent_id: string): Promise<Outcome> {
+    const { run_id, session_id } = run
+    const { driver, store, engine } = this.parts
+    const row = (await store.agents(run_id)).find((agent) => agent.agent_id === agent_id)
+    if (!row || row.parent_id === null || row.state === 'closed') return 'over'
+    const parent = await this.#memory(run_id, row.parent_id)
+    const child = parent?.children.find(({ id }) => id === agent_id)
+    if (!parent || !child || !isOpen(child)) return 'over'
+    const watching = await this.#watching(run_id)
+    const { launcher, trees } = driver.family(run_id, session_id, watching, await driver.catalogOf(run_id))
+    const children = launcher as RunChildren
+    let cancelled: { by: string; reason: string } | null = null
+    let working: AgentLoop | null = null
+    const forget = engine.onCancel(run_id, agent_id, (by, reason) => {
+      cancelled ??= { by, reason }
+      working?.cancel(by, reason)
+    })
+    try {
+      await engine.catchUp(run_id)
+      const tenure = await this.#take(run_id, agent_id)
+      if (tenure === 'held') return 'held'
+      const above = await this.#above(parent, child, trees)
+      // Its place may have been taken by one who died before anything was written.
+      const memory = tenure === null ? null : await children.known(run_id, agent_id)
+      if (tenure === null || memory === null) {
+        if (cancelled)
+          return await this.#notStarted(run_id, parent.agent_id, { agent_id, result: cancelledEarly(cancelled) })
+        const opened = await children.start(run_id, child, above, tenure?.lease ?? null)
+        if ('done' in opened) {
+          return await this.#notStarted(run_id, parent.agent_id, { agent_id, result: opened.done.result })
+        }
+        const { lease, loop } = opened
+        working = loop
+        if (cancelled) loop.cancel((cancelled as { by: string }).by, (cancelled as { reason: string }).reason)
+        return await this.#settled(lease, await engine.work(lease, loop), parent.agent_id)
+      }
+      return await this.#tended(tenure, parent.agent_id, async () => {
+        if (memory.result) return null
+        const { loop } = await children.goOn(tenure.lease, memory, above, tenure.woken)
+        working = loop
+        if (cancelled) loop.cancel((cancelled as { by: string }).by, (cancelled as { reason: string }).reason)
+        return loop
+      })
+    } catch (error) {
+      // Whoever claimed it first works on it.
+      if (error instanceof AbandonedError) return 'held'
+      throw error
+    } finally {
+      forget()
+    }
+  }
+
+  /** What is to be done after it was worked on. `parent_id`: who waits for it. */
+  async #settled(
+    { run_id, agent_id, epoch }: Lease,
+    left: Awaited<ReturnType<WorkerEngine['work']>>,
+    parent_id: string | null,
+  ): Promise<Outcome> {
+    const { engine } = this.parts
+    if (left.ok) {
+      if (parent_id !== null) await engine.wake(run_id, parent_id, `ended-${agent_id}`)
+      return 'over'
+    }
+    if (left.code === 'rests') {
+      const { heard, time_left_ms } = left
+      // Whoever rests does not notice that its time is up. Where it was before, those it waits for have been told.
+      if (time_left_ms !== null && time_left_ms > 0) {
+        await engine.wake(run_id, agent_id, `deadline-${epoch}`, time_left_ms)
+      }
+      return { rests: heard }
+    }
+    await engine.wake(run_id, agent_id, `again-${epoch}`)
+    return 'left'
+  }
+
+  /** Works on an agent whose lease was taken. `open` null: there is nothing to do any more. */
+  async #tended(
+    { lease, woken }: Tenure,
+    parent_id: string | null,
+    open: () => Promise<AgentLoop | null>,
+  ): Promise<Outcome> {
+    const { engine, store } = this.parts
+    const { run_id, agent_id } = lease
+    let loop: AgentLoop | null
+    try {
+      loop = await open()
+    } catch (error) {
+      // As it was: another worker may be able to do what this one is not.
+      await (woken ? rest(store, lease) : store.release(lease))
+      throw error
+    }
+    if (!loop) {
+      // It has ended before, and whoever waits for it may not have been told.
+      if (parent_id !== null) await engine.wake(run_id, parent_id, `ended-${agent_id}`)
+      return 'over'
+    }
+    await engine.catchUp(run_id)
+    return this.#settled(lease, await engine.work(lease, loop), parent_id)
+  }
+
+  async #notStarted(run_id: string, parent_id: string, data: NotStarted): Promise<Outcome> {
+    const { store, engine } = this.parts
+    await store.signal({ run_id, kind: 'not_started', data, by: 'runtime' })
+    await engine.wake(run_id, parent_id, `ended-${data.agent_id}`)
+    return 'over'
+  }
+
+  /** null: it has no stream. `held`: somebody who is alive works on it. */
+  async #take(run_id: string, agent_id: string): Promise<Tenure | 'held' | null> {
+    const { store, engine, host } = this.parts
+    let seen = await store.lease(run_id, agent_id)
+    for (;;) {
+      if (!seen) return null
+      const woken = seen.owner === AT_REST
+      if (woken || !engine.isHeld(seen)) {
+        const lease = await engine.acquire(seen)
+        if (lease) return { lease, woken }
+      } else if (seen.owner === host.identity.owner && engine.isAtWork(run_id, agent_id)) return 'held'
+      await host.clock.sleep(LOOK_MS)
+      const now = await store.lease(run_id, agent_id)
+      const is_same = now?.epoch === seen.epoch && now.owner === seen.owner
+      // It says that it is alive: whatever there is to do, it will see to.
+      if (now && is_same && now.expires_at > seen.expires_at) return 'held'
+      seen = now
+    }
+  }
+
+  /** Whether something happened to one that rests while it was let go of. Whoever came meanwhile found it held. */
+  async #isWanted(run_id: string, agent_id: string, heard: number): Promise<boolean> {
+    const { store } = this.parts
+    const [memory, rows, signals] = await Promise.all([
+      this.#memory(run_id, agent_id),
+      store.agents(run_id),
+      store.signals({ run_id, after: heard }),
+    ])
+    if (!memory || memory.result) return false
+    const open = new Set(memory.children.filter(isOpen).map(({ id }) => id))
+    const ended = rows.some((row) => open.has(row.agent_id) && ENDED.has(row.state))
+    if (ended || signals.some(({ kind, data }) => concerns(kind, data, agent_id, open))) return true
+    if (agent_id === ROOT || memory.tree !== null) return false
+    return (await this.#admission(run_id, memory.contract.parent.agent_id ?? ROOT, agent_id)) !== null
+  }
+
+  async #memory(run_id: string, agent_id: string): Promise<AgentMemory | null> {
+    return foldAgent(await this.parts.store.read({ run_id, agent_id }))
+  }
+
+  /** Somebody may be asked where somebody could be when the run was given to the workers. */
+  async #watching(run_id: string): Promise<Watching> {
+    const [created] = await this.parts.store.read({ run_id, limit: 1 })
+    return created?.type === 'run.created' && created.data.engine?.asks ? { person: FAR_PERSON } : {}
+  }
+
+  async #above(parent: AgentMemory, child: Child, trees: RunTrees): Promise<Above> {
+    const files = await this.#filesOf(parent, trees)
+    return {
+      files: () => files,
+      at_once: child.repairs !== null,
+      admit: (signal, onWait) => this.#askToWrite(parent, child.id, signal, onWait),
+    }
+  }
+
+  /** What an agent works in: its own tree, else what the one above it works in. */
+  async #filesOf(memory: AgentMemory, trees: RunTrees): Promise<Files> {
+    const { run_id, agent_id, contract, tree } = memory
+    const above = contract.parent.agent_id
+    if (tree !== null) {
+      const found = await trees.look({ agent_id, is_root: above === null }, tree.base)
+      if (!found.ok)
+        throw new RetinueError('input', `The files of ${agent_id} are not on this machine: ${found.message}`)
+      return found.tree.files
+    }
+    const parent = above === null ? null : await this.#memory(run_id, above)
+    return parent ? this.#filesOf(parent, trees) : this.parts.preparation.folder()
+  }
+
+  /** Asks the parent, wherever that is; it lets one write by an event of its own. */
+  async #askToWrite(
+    parent: AgentMemory,
+    agent_id: string,
+    signal: AbortSignal,
+    onWait: (behind: string[]) => void,
+  ): Promise<TreeResult<{ base: string }>> {
+    const { run_id } = parent
+    const { store, engine } = this.parts
+    const known = await this.#admission(run_id, parent.agent_id, agent_id)
+    if (known) return known
+    await store.signal({ run_id, kind: 'admit', data: { agent_id }, by: 'runtime' })
+    await engine.wake(run_id, parent.agent_id, `admit-${agent_id}`)
+    for (let looks = 0; ; looks++) {
+      // The parent knows behind whom it waits; here it is enough that it is not its own time.
+      if (looks === AWAITS_AFTER) onWait([parent.agent_id])
+      const admission = await this.#admission(run_id, parent.agent_id, agent_id)
+      if (admission) return admission
+      if (signal.aborted) return { ok: false, code: 'failed', message: 'it was stopped while it waited to write' }
+      await this.parts.host.clock.sleep(ADMITTED_MS, signal)
+    }
+  }
+
+  async #admission(run_id: string, parent_id: string, agent_id: string): Promise<TreeResult<{ base: string }> | null> {
+    const { store } = this.parts
+    const parent = await this.#memory(run_id, parent_id)
+    const base = parent?.children.find(({ id }) => id === agent_id)?.base ?? null
+    if (base !== null) return { ok: true, base }
+    const signals = await store.signals({ run_id, after: 0 })
+    const told = signals.find(
+      ({ kind, data }) => kind === 'not_admitted' && (data as NotAdmitted).agent_id === agent_id,
+    )
+    if (!told) return null
+    const { code, message } = told.data as NotAdmitted
+    return { ok: false, code, message }
+  }
+}
+
+const ENDED = new Set(['waiting_for_merge', 'failed'])
+
+/** Whether a word is for this agent: to it, or of one of its sub-agents. */
+function concerns(kind: string, data: unknown, agent_id: string, children: ReadonlySet<string>): boolean {
+  const about = String((data as { agent_id?: unknown } | null)?.agent_id)
+  if (kind === 'cancel') return agent_id === ROOT
+  if (kind === 'cancel_agent' || kind === 'not_admitted') return about === agent_id
+  return (kind === 'admit' || kind === 'not_started') && children.has(about)
+}

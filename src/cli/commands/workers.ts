@@ -1,0 +1,31 @@
+import type { PresentWorker } from '../../index.js'
+import { type StoreOptions, withRetinue } from '../open.js'
+import { age, line, type Paint, paintFor, plural } from '../style.js'
+
+type WorkersFlags = Omit<StoreOptions, 'engine'> & { all?: boolean; json?: boolean }
+
+export async function workers(flags: WorkersFlags): Promise<number> {
+  return withRetinue(flags, async (retinue) => {
+    const present = await retinue.workers({ all: flags.all === true })
+    if (flags.json) {
+      for (const worker of present) process.stdout.write(`${JSON.stringify(worker)}\n`)
+      return 0
+    }
+    const paint = paintFor(process.stdout, process.env)
+    if (present.length === 0) process.stdout.write('No worker is there. Start one: retinue worker\n')
+    for (const worker of present) process.stdout.write(`${workerLine(worker, flags.all === true, paint)}\n`)
+    return 0
+  })
+}
+
+function workerLine(worker: PresentWorker, with_folder: boolean, { dim }: Paint): string {
+  const { id, host, pid, concurrency, version, project, started_at } = worker
+  const about = [
+    `process ${pid} on ${host}`,
+    `${plural(concurrency, 'agent')} at once`,
+    `started ${age(started_at, Date.now())}`,
+    `version ${version}`,
+    ...(with_folder ? [project] : []),
+  ]
+  return `${line(id)}  ${dim(line(about.join(', ')))}`
+}

@@ -1,0 +1,46 @@
+import { FAR_PERSON, leaveToWorkers, type Retinue, RetinueError } from '../index.js'
+import type { DriveOptions, Start } from './drive.js'
+import { EXIT } from './exit.js'
+
+export type DetachFlags = DriveOptions & { web?: boolean }
+
+/** What is for whoever waits for the run. */
+export function refuseToDetach(flags: DetachFlags): void {
+  if (!flags.detach) return
+  const given = [
+    ...(flags.web ? ['--web'] : []),
+    ...(flags.record === undefined ? [] : ['--record']),
+    ...(flags.outputFormat === 'stream-json' ? ['--output-format stream-json'] : []),
+  ]
+  if (given.length === 0) return
+  throw new RetinueError('input', `${given.join(' and ')} is for whoever waits for the run: leave it out with --detach`)
+}
+
+/** Gives a run to the workers. What it asks is answered from wherever one is, unless it is headless. */
+export async function detach(retinue: Retinue, options: DriveOptions, start: Start): Promise<number> {
+  if (retinue.engine !== 'dbos') {
+    throw new RetinueError(
+      'config',
+      '--detach gives a run to workers, and here agents run in the process that starts them: add --engine dbos and a PostgreSQL --store, or leave out --detach',
+    )
+  }
+  const run = start(options.print ? {} : { person: FAR_PERSON })
+  await leaveToWorkers(run)
+  const { run_id } = run
+  if (options.outputFormat === 'json') {
+    const { session_id } = await retinue.find(run_id)
+    process.stdout.write(`${JSON.stringify({ type: 'detached', run_id, session_id })}\n`)
+  } else process.stdout.write(`${run_id}\n`)
+  if (!options.print) {
+    process.stderr.write(`The workers have it. Watch it: retinue watch ${run_id}\n`)
+    process.stderr.write(`What it asks: retinue answer ${run_id}\n`)
+  }
+  await sayWhetherAnybodyWorks(retinue)
+  return EXIT.ok
+}
+
+/** Whoever gives work away should not wait in vain for somebody to do it. */
+export async function sayWhetherAnybodyWorks(retinue: Retinue): Promise<void> {
+  if ((await retinue.workers()).length === 0)
+    process.stderr.write('No worker is there: start one with retinue worker\n')
+}

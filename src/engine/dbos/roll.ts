@@ -1,0 +1,115 @@
+import type pg from 'pg'
+import type { Database } from './database.js'
+
+/** A worker that gave no word for so long does not work any more, whatever its connection says. */
+export const SILENT_MS = 8000
+/** One whose lock is free is dead, unless it has just lost its connection and comes back. */
+const UNLOCKED_MS = 3000
+const AGAIN_MS = 500
+
+/** What others may know of a worker. */
+export type WorkerInfo = {
+  name: string
+  host: string
+  pid: number
+  project: string
+  concurrency: number
+  version: string
+}
+
+export function rollTable({ schema }: Database): string {
+  return `"${schema}".workers`
+}
+
+/**
+ * The roll of workers. Each holds an advisory lock, which the database frees when the process dies, and gives a word now
+ * and then, which it cannot while it is stopped. DBOS itself does not notice when one is gone.
+ */
+export class Roll {
+  #client: pg.Client | null = null
+  #ended = false
+
+  constructor(
+    private readonly database: Database,
+    readonly executor: string,
+    private readonly info: WorkerInfo,
+  ) {}
+
+  /** Says that this worker is there. */
+  async beat(): Promise<void> {
+    const client = await this.#connected()
+    await client.query(
+      `INSERT INTO ${this.#table} (executor, info, started_at, beat_at) VALUES ($1, $2, now(), now())
+       ON CONFLICT (executor) DO UPDATE SET beat_at = now()`,
+      [this.executor, JSON.stringify(this.info)],
+    )
+  }
+
+  /** Those of these workers that are gone. One looks at a time: null where another does. */
+  async gone<T>(executors: readonly string[], takeUp: (gone: string[]) => Promise<T>): Promise<T | null> {
+    if (executors.length === 0) return null
+    const client = await this.#connected()
+    await client.query('BEGIN')
+    try {
+      const { rows: locked } = await client.query<{ mine: boolean }>(
+        'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS mine',
+        [`${this.database.schema} look for dead workers`],
+      )
+      if (!locked[0]?.mine) return null
+      const { rows } = await client.query<{ executor: string }>(
+        `SELECT asked.executor FROM unnest($1::text[]) AS asked (executor)
+         LEFT JOIN ${this.#table} AS worker USING (executor)
+         WHERE worker.beat_at IS NULL
+            OR worker.beat_at < now() - $2 * interval '1 ms'
+            OR (worker.beat_at < now() - $3 * interval '1 ms' AND NOT EXISTS (
+                 SELECT 1 FROM pg_locks
+                 WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+                   AND (classid::bigint << 32) | objid::bigint = hashtextextended(asked.executor, 0)))`,
+        [[...executors], SILENT_MS, UNLOCKED_MS],
+      )
+      const gone = rows.map(({ executor }) => executor).filter((executor) => executor !== this.executor)
+      return gone.length > 0 ? await takeUp(gone) : null
+    } finally {
+      await client.query('COMMIT')
+    }
+  }
+
+  /** It is there no more. */
+  async leave(): Promise<void> {
+    this.#ended = true
+    const client = this.#client
+    this.#client = null
+    if (!client) return
+    await client.query(`DELETE FROM ${this.#table} WHERE executor = $1`, [this.executor]).catch(() => {})
+    await client.end().catch(() => {})
+  }
+
+  get #table(): string {
+    return rollTable(this.database)
+  }
+
+  /** On one connection of its own: the lock lives as long as that does. */
+  async #connected(): Promise<pg.Client> {
+    if (this.#client) return this.#client
+    if (this.#ended) throw new Error('The worker has left')
+    const { default: pg } = await import('pg')
+    const client = new pg.Client({
+      connectionString: this.database.url,
+      application_name: `retinue worker ${this.info.name}`.slice(0, 63),
+      connectionTimeoutMillis: 10 * AGAIN_MS,
+      query_timeout: SILENT_MS,
+      keepAlive: true,
+    })
+    const lost = () => {
+      if (this.#client === client) this.#client = null
+    }
+    client.on('error', lost)
+    client.on('end', lost)
+    await client.connect()
+    await client.query(`CREATE TABLE IF NOT EXISTS ${this.#table} (
+      executor text PRIMARY KEY, info jsonb NOT NULL, started_at timestamptz NOT NULL, beat_at timestamptz NOT NULL)`)
+    await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [this.executor])
+    this.#client = client
+    return client
+  }
+}

@@ -1,0 +1,222 @@
+import type { Clock, Identity } from '../../host/index.js'
+import { AbandonedError, type AgentLoop } from '../../runtime/index.js'
+import type { Lease, Signal, Store } from '../../store/index.js'
+import type { Answers } from '../answers.js'
+import type { Cancel, ChildTask, ChildWork, Engine, Taken } from '../engine.js'
+import { Slots } from '../slots.js'
+import { Workplace } from '../workplace.js'
+import type { Dispatch } from './dispatch.js'
+import { LEASE_TTL_MS, rest } from './rest.js'
+import { RestingSlot } from './resting-slot.js'
+import { RunWatch } from './run-watch.js'
+
+/** How an agent was left. `rests`: it waits for others, and whoever it waits for has it taken up again. */
+export type Left =
+  | { ok: true; result: Awaited<ReturnType<AgentLoop['run']>> }
+  /** `heard`: the last word that it can have heard. `time_left_ms`: until its time is up; null: none passes. */
+  | { ok: false; code: 'rests'; message: string; heard: number; time_left_ms: number | null }
+  | { ok: false; code: 'abandoned'; message: string }
+
+type Parts = { store: Store; clock: Clock; identity: Identity; dispatch: Dispatch }
+
+/** Agents on this worker. Their sub-agents are handed to whichever worker has room, this one too. */
+export class WorkerEngine implements Engine {
+  readonly ttl_ms = LEASE_TTL_MS
+  readonly #place: Workplace
+  readonly #watch: RunWatch
+  /** Of one parent so many are given away at once; what a worker takes is its queue's to limit. */
+  readonly #given = new Slots(Number.MAX_SAFE_INTEGER)
+
+  constructor(private readonly parts: Parts) {
+    const { store, clock, identity } = parts
+    this.#place = new Workplace({ store, clock, identity, ttl_ms: LEASE_TTL_MS, strict: true })
+    this.#watch = new RunWatch(store)
+    this.#place.onSignal(({ run_id, kind, data }) => {
+      if (kind === 'not_started') this.#watch.tell(run_id, agentIn(data))
+    })
+  }
+
+  get answers(): Answers {
+    return this.#place.answers
+  }
+
+  listen(): Promise<void> {
+    return this.#place.listen()
+  }
+
+  take(run_id: string, agent_id: string): Promise<Taken> {
+    return this.#place.take(run_id, agent_id)
+  }
+
+  acquire(seen: Pick<Lease, 'run_id' | 'agent_id' | 'epoch'>): Promise<Lease | null> {
+    return this.#place.acquire(seen)
+  }
+
+  isHeld(lease: Lease): boolean {
+    return this.#place.isHeld(lease)
+  }
+
+  isAtWork(run_id: string, agent_id: string): boolean {
+    return this.#place.isAtWork(run_id, agent_id)
+  }
+
+  /** What was said to a run while nobody worked on it. */
+  catchUp(run_id: string): Promise<Signal[]> {
+    return this.#place.catchUp(run_id)
+  }
+
+  onSignal(hear: (signal: Signal) => void): () => void {
+    return this.#place.onSignal(hear)
+  }
+
+  onCancel(run_id: string, agent_id: string, cancel: (by: string, reason: string) => void): () => void {
+    return this.#place.onCancel(`${run_id}/${agent_id}`, cancel)
+  }
+
+  wake(run_id: string, agent_id: string, why: string, delay_ms?: number): Promise<void> {
+    return this.parts.dispatch.wake({ run_id, agent_id, why, ...(delay_ms === undefined ? {} : { delay_ms }) })
+  }
+
+  async work(lease: Lease, loop: AgentLoop): Promise<Left> {
+    const slot = new RestingSlot(loop, () => this.#place.heard)
+    const { store } = this.parts
+    const letGo = (held: Lease) => (slot.parked ? rest(store, held).then(() => {}) : store.release(held))
+    try {
+      return { ok: true, result: await this.#place.during(lease, loop, () => loop.run(slot), letGo) }
+    } catch (error) {
+      if (!(error instanceof AbandonedError)) throw error
+      const { message } = error
+      if (!slot.parked) return { ok: false, code: 'abandoned', message }
+      return { ok: false, code: 'rests', message, heard: slot.heard, time_left_ms: slot.time_left_ms }
+    } finally {
+      slot.release()
+    }
+  }
+
+  workOnChild<T>(task: ChildTask<T>): ChildWork<T> {
+    const { run_id, agent_id } = task
+    const left = new AbortController()
+    let cancelled: Cancel | null = null
+    let abandoned: string | null = null
+    let given = false
+    const cancel = (by: string, reason: string) => {
+      if (cancelled) return
+      cancelled = { by, reason }
+      left.abort()
+      if (given) void this.#tellCancel(run_id, agent_id, cancelled).catch(() => {})
+    }
+    const abandon = (why: string) => {
+      abandoned ??= why
+      left.abort()
+    }
+    const run = async (): Promise<T> => {
+      const { group, group_limit } = task
+      const slot = await this.#given.acquire(group, {
+        signal: left.signal,
+        ...(group_limit === undefined ? {} : { group_limit }),
+      })
+      try {
+        if (abandoned !== null) throw new AbandonedError(abandoned)
+        const early = await this.#unstarted(task, cancelled, left.signal)
+        if (early) return early.done
+        given = true
+        if (cancelled) await this.#tellCancel(run_id, agent_id, cancelled)
+        return await this.#ended(task, () => abandoned, left.signal)
+      } finally {
+        slot?.release()
+      }
+    }
+    const forget = this.#place.onCancel(`${run_id}/${agent_id}`, cancel)
+    const ended = run()
+    ended.catch(forget)
+    return { ended, cancel, abandon, stopped: left.signal, cancelled: () => cancelled, forget }
+  }
+
+  /** One that was cancelled before it began does not begin: its place is taken, so that no worker begins it later. */
+  async #unstarted<T>(
+    { run_id, agent_id, end, open }: ChildTask<T>,
+    cancelled: Cancel | null,
+    stopped: AbortSignal,
+  ): Promise<{ done: T } | null> {
+    const done = await end()
+    if (done !== null) return { done }
+    const { store } = this.parts
+    const held = await store.lease(run_id, agent_id)
+    if (held && (await store.read({ run_id, agent_id, limit: 1 })).length > 0) return null
+    if (!held && !cancelled) {
+      await this.wake(run_id, agent_id, 'start')
+      return null
+    }
+    // A place that was taken by one who did not get to say so is taken once more.
+    const taken = await this.acquire({ run_id, agent_id, epoch: held?.epoch ?? 0 })
+    if (!taken) return null
+    if (!cancelled) {
+      await store.release(taken)
+      await this.wake(run_id, agent_id, `start-${taken.epoch}`)
+      return null
+    }
+    const opened = await open(cancelled, stopped)
+    return 'done' in opened ? opened : null
+  }
+
+  async #tellCancel(run_id: string, agent_id: string, { by, reason }: Cancel): Promise<void> {
+    await this.parts.store.signal({ run_id, kind: 'cancel_agent', data: { agent_id, reason }, by })
+    // Whoever rests does not hear it.
+    await this.wake(run_id, agent_id, 'cancel')
+  }
+
+  /** Waits until it has ended, wherever that is, or until this process lets go of it. */
+  async #ended<T>(task: ChildTask<T>, abandoned: () => string | null, stopped: AbortSignal): Promise<T> {
+    const { run_id, agent_id, end, admit } = task
+    const stopAdmitting = this.#admit(run_id, agent_id, admit, stopped)
+    let unwatch = () => {}
+    let heard = () => {}
+    const onStop = () => heard()
+    stopped.addEventListener('abort', onStop)
+    try {
+      for (;;) {
+        const next = new Promise<void>((resolve) => {
+          heard = resolve
+        })
+        unwatch()
+        unwatch = await this.#watch.add(run_id, agent_id, () => heard())
+        const done = await end()
+        if (done !== null) return done
+        const why = abandoned()
+        if (why !== null) throw new AbandonedError(why)
+        await next
+      }
+    } finally {
+      unwatch()
+      stopAdmitting()
+      stopped.removeEventListener('abort', onStop)
+    }
+  }
+
+  /** It may ask to write, now or before this process had its parent. */
+  #admit(run_id: string, agent_id: string, admit: ChildTask<unknown>['admit'], stopped: AbortSignal): () => void {
+    let asked = false
+    const hear = (signal: Signal) => {
+      if (asked || signal.kind !== 'admit' || signal.run_id !== run_id || agentIn(signal.data) !== agent_id) return
+      asked = true
+      void admit(stopped)
+        .then((answered) => (answered ? this.wake(run_id, agent_id, 'admitted') : undefined))
+        .catch(() => {})
+    }
+    const deaf = this.#place.onSignal(hear)
+    void this.parts.store.signals({ run_id, after: 0 }).then(
+      (signals) => signals.forEach(hear),
+      () => {},
+    )
+    return deaf
+  }
+
+  /** Lets go of everything that is at work here: other workers take it up. */
+  close(): Promise<void> {
+    return this.#place.close('the worker was stopped')
+  }
+}
+
+function agentIn(data: unknown): string {
+  return String((data as { agent_id?: unknown } | null)?.agent_id)
+}

@@ -1,0 +1,183 @@
+import { customAlphabet } from 'nanoid'
+import { ADVANCE, APPLICATION, APPLICATION_VERSION, type Dispatch, QUIET } from './dispatch.js'
+import { migrated } from './migrate.js'
+import { Roll, SILENT_MS } from './roll.js'
+
+/** How often it says that it is there, and looks for those that are not any more. */
+const BEAT_MS = 1000
+/** How often the queue is looked at when nothing else says that there is work. */
+const POLL_MS = 50
+/** What one says who is told to stop is heard by the others as soon as that. */
+const GRACE_MS = 20_000
+/** Before one that failed is tried again, here or elsewhere. */
+const AGAIN_MS = 2000
+
+const newName = customAlphabet('0123456789abcdefghijkmnpqrstuvwxyz', 8)
+
+/** What a person should hear of. */
+export type WorkerNews = { kind: 'took_up' | 'problem' | 'mended'; text: string }
+
+/**
+ * How a worker is. `ok`: it takes agents, and has reached the database a moment ago. `silent_ms`: since it did. `done`:
+ * how often it was done with an agent, for good or until that is woken.
+ */
+export type WorkerHealth = {
+  ok: boolean
+  id: string
+  concurrency: number
+  working: number
+  done: number
+  stopping: boolean
+  silent_ms: number
+  problem: string | null
+}
+
+export type WorkerParts = {
+  dispatch: Dispatch
+  /** The name of this machine. */
+  machine: string
+  project: string
+  concurrency: number
+  version: string
+  advance: (run_id: string, agent_id: string) => Promise<string>
+  /** Lets go of all that is at work. */
+  letGo: () => Promise<void>
+  /** An agent that could not be worked on here, a database that is away. */
+  say: (news: WorkerNews) => void
+}
+
+/** A process that takes agents from the queue, as many at once as it may. There is one in a process: DBOS has no more. */
+export class QueueWorker {
+  readonly id: string
+  readonly #roll: Roll
+  #timer: NodeJS.Timeout | null = null
+  #stopped: Promise<void> | null = null
+  #working = 0
+  #done = 0
+  #beaten_at = 0
+  #problem: string | null = null
+  #looking = false
+
+  constructor(private readonly parts: WorkerParts) {
+    const { dispatch, machine, project, concurrency, version } = parts
+    this.id = `${machine}-${process.pid}-${newName()}`
+    const info = { name: this.id, host: machine, pid: process.pid, project, concurrency, version }
+    this.#roll = new Roll(dispatch.database, this.id, info)
+  }
+
+  async start(): Promise<void> {
+    try {
+      await this.#start()
+    } catch (error) {
+      const { DBOS } = await import('@dbos-inc/dbos-sdk')
+      await DBOS.shutdown().catch(() => {})
+      await this.#roll.leave()
+      throw error
+    }
+  }
+
+  async #start(): Promise<void> {
+    const { dispatch, concurrency } = this.parts
+    const { DBOS } = await import('@dbos-inc/dbos-sdk')
+    DBOS.registerWorkflow((run_id: string, agent_id: string) => this.#advance(run_id, agent_id), { name: ADVANCE })
+    DBOS.setConfig({
+      name: APPLICATION,
+      systemDatabaseUrl: dispatch.database.url,
+      systemDatabaseSchemaName: dispatch.database.schema,
+      applicationVersion: APPLICATION_VERSION,
+      executorID: this.id,
+      listenQueues: [dispatch.queue],
+      logger: QUIET,
+    })
+    await migrated(dispatch.database)
+    await DBOS.launch()
+    await this.#roll.beat()
+    await DBOS.registerQueue(dispatch.queue, {
+      workerConcurrency: concurrency,
+      minPollingIntervalMs: POLL_MS,
+      onConflict: 'always_update',
+    })
+    this.#beaten_at = Date.now()
+    this.#timer = setInterval(() => void this.#look(), BEAT_MS)
+  }
+
+  health(): WorkerHealth {
+    const stopping = this.#stopped !== null
+    const silent_ms = Date.now() - this.#beaten_at
+    const { concurrency } = this.parts
+    const figures = { concurrency, working: this.#working, done: this.#done }
+    return {
+      ...{ ok: !stopping && silent_ms < SILENT_MS, id: this.id, ...figures },
+      ...{ stopping, silent_ms, problem: this.#problem },
+    }
+  }
+
+  /** Takes nothing more; what is at work has a while to come to rest, and is then let go of. */
+  stop(grace_ms = GRACE_MS): Promise<void> {
+    this.#stopped ??= this.#stop(grace_ms)
+    return this.#stopped
+  }
+
+  async #stop(grace_ms: number): Promise<void> {
+    const { DBOS } = await import('@dbos-inc/dbos-sdk')
+    const late = setTimeout(() => void this.parts.letGo(), grace_ms)
+    // A little longer than they have, so that those that are let go of can say so.
+    await DBOS.shutdown({ workflowCompletionTimeoutMS: grace_ms + AGAIN_MS })
+    clearTimeout(late)
+    await this.parts.letGo()
+    // Not before: whoever does not say that it is there is taken for dead, and what it works on is given to others.
+    if (this.#timer) clearInterval(this.#timer)
+    await this.#roll.leave()
+  }
+
+  async #advance(run_id: string, agent_id: string): Promise<string> {
+    this.#working += 1
+    try {
+      return await this.parts.advance(run_id, agent_id)
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      const text = `${agent_id} of run ${run_id} could not be worked on here, and is tried again: ${message}`
+      this.parts.say({ kind: 'problem', text })
+      await this.#again(run_id, agent_id)
+      return 'failed'
+    } finally {
+      this.#working -= 1
+      this.#done += 1
+    }
+  }
+
+  /** Another may be able to, or this one in a while. As long as that cannot be written down, it is not done. */
+  async #again(run_id: string, agent_id: string): Promise<void> {
+    await this.parts.dispatch.wake({ run_id, agent_id, why: `failed-${newName()}`, delay_ms: AGAIN_MS })
+  }
+
+  /** One at a time, however slow the database is. */
+  async #look(): Promise<void> {
+    if (this.#looking) return
+    this.#looking = true
+    try {
+      await this.#beat()
+      if (this.#stopped === null) await this.#takeUp()
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      if (this.#problem === null) this.parts.say({ kind: 'problem', text: `The database does not answer: ${message}` })
+      this.#problem = message
+    } finally {
+      this.#looking = false
+    }
+  }
+
+  async #beat(): Promise<void> {
+    await this.#roll.beat()
+    this.#beaten_at = Date.now()
+    if (this.#problem !== null) this.parts.say({ kind: 'mended', text: 'The database answers again' })
+    this.#problem = null
+  }
+
+  async #takeUp(): Promise<void> {
+    const { dispatch, say } = this.parts
+    const others = (await dispatch.executors()).filter((executor) => executor !== this.id)
+    const taken = await this.#roll.gone(others, (gone) => dispatch.takeUp(gone))
+    if (taken) say({ kind: 'took_up', text: `Took up ${taken} that a worker left when it ended` })
+  }
+}

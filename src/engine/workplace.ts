@@ -1,0 +1,208 @@
+import type { AgentResult } from '../domain/index.js'
+import type { Clock, Identity } from '../host/index.js'
+import type { AgentLoop } from '../runtime/index.js'
+import type { Lease, Signal, Store } from '../store/index.js'
+import { Answers } from './answers.js'
+import type { Cancel, Taken } from './engine.js'
+
+/** How soon a word from another process is heard. */
+const LISTEN_MS = 200
+
+type Work = { lease: Lease; loop: AgentLoop; ended: Promise<unknown> }
+
+type Parts = {
+  store: Store
+  clock: Clock
+  identity: Identity
+  /** How long a lease lives without a word from its owner. */
+  ttl_ms: number
+  /** Whether one whose lease has run out is let go of at once: somebody else goes on with it without being told to. */
+  strict: boolean
+}
+
+/** The agents that are at work in this process: keeps their leases, and hears what is said to them from elsewhere. */
+export class Workplace {
+  /** What is said from elsewhere to those that ask in this process. */
+  readonly answers: Answers
+  readonly #working = new Map<string, Work>()
+  /** Sub-agents that are at work or wait for their turn, and whoever waits for them here. */
+  readonly #children = new Map<string, Set<(by: string, reason: string) => void>>()
+  /** Cancels that came for runs which are about to be worked on. */
+  readonly #early = new Map<string, Cancel>()
+  readonly #earlyChildren = new Map<string, Cancel>()
+  readonly #hearers = new Set<(signal: Signal) => void>()
+  #timers: NodeJS.Timeout[] = []
+  #heard = 0
+
+  constructor(private readonly parts: Parts) {
+    this.answers = new Answers(parts.store, parts.clock)
+  }
+
+  /** Begins to hear signals. Before an agent is owned, so that nothing said to its owner is missed. */
+  async listen(): Promise<void> {
+    if (this.#timers.length > 0) return
+    // A store that does not answer now is met again by the next append, which says so.
+    const hear = setInterval(() => void this.#hear().catch(() => {}), LISTEN_MS)
+    const beat = setInterval(() => this.#beat(), this.parts.ttl_ms / 3)
+    this.#timers = [hear.unref(), beat.unref()]
+    // What was said to earlier owners was said to them.
+    this.#heard = Math.max(this.#heard, await this.parts.store.lastSignal())
+  }
+
+  /** Every word that is said to a run, besides those that are understood here. Answers with how to stop that. */
+  onSignal(hear: (signal: Signal) => void): () => void {
+    this.#hearers.add(hear)
+    return () => this.#hearers.delete(hear)
+  }
+
+  /** Takes the lease of an agent, unless a living process holds it. */
+  async take(run_id: string, agent_id: string): Promise<Taken> {
+    const held = await this.parts.store.lease(run_id, agent_id)
+    if (held && this.isHeld(held)) return { ok: false, held_by: held.owner }
+    const taken = await this.acquire({ run_id, agent_id, epoch: held?.epoch ?? 0 })
+    return taken ? { ok: true, lease: taken } : { ok: false, held_by: 'another process that was faster' }
+  }
+
+  /** Takes a lease that was seen at an epoch. null: somebody else was faster. */
+  acquire({ run_id, agent_id, epoch }: Pick<Lease, 'run_id' | 'agent_id' | 'epoch'>): Promise<Lease | null> {
+    const { store, identity, ttl_ms } = this.parts
+    return store.acquire({ run_id, agent_id, owner: identity.owner, ttl_ms, seen_epoch: epoch })
+  }
+
+  /**
+   * Whether the owner of a lease is still there. On this machine that is known: a dead process need not be waited
+   * for, and a living one is respected even if it was stopped for a while. Elsewhere only time tells.
+   */
+  isHeld(lease: Lease): boolean {
+    if (lease.expires_at === 0) return false
+    const alive = this.parts.identity.isAlive(lease.owner)
+    if (this.parts.strict && alive) return lease.expires_at > this.parts.clock.now()
+    return alive ?? lease.expires_at > this.parts.clock.now()
+  }
+
+  /** While it works: its lease is kept, and what is said to it is heard. */
+  async during(
+    lease: Lease,
+    loop: AgentLoop,
+    work: () => Promise<AgentResult>,
+    letGo: (lease: Lease) => Promise<unknown> = (held) => this.parts.store.release(held),
+  ): Promise<AgentResult> {
+    const key = `${lease.run_id}/${lease.agent_id}`
+    const result = work()
+    const mine = { lease, loop, ended: result.catch(() => {}) }
+    this.#working.set(key, mine)
+    const early = isRoot(loop) ? this.#early.get(lease.run_id) : undefined
+    if (early) loop.cancel(early.by, early.reason)
+    try {
+      return await result
+    } catch (error) {
+      await letGo(lease).catch(() => {})
+      throw error
+    } finally {
+      if (this.#working.get(key) === mine) this.#working.delete(key)
+    }
+  }
+
+  /** The last word that was heard. */
+  get heard(): number {
+    return this.#heard
+  }
+
+  /** Whether this process works on an agent. */
+  isAtWork(run_id: string, agent_id: string): boolean {
+    return this.#working.has(`${run_id}/${agent_id}`)
+  }
+
+  get isIdle(): boolean {
+    return this.#working.size === 0
+  }
+
+  /** `cancel` is called when somebody cancels this sub-agent; also at once. Answers with how to stop that. */
+  onCancel(key: string, cancel: (by: string, reason: string) => void): () => void {
+    const cancels = this.#children.get(key) ?? new Set()
+    this.#children.set(key, cancels.add(cancel))
+    const early = this.#earlyChildren.get(key)
+    if (early) cancel(early.by, early.reason)
+    return () => {
+      cancels.delete(cancel)
+      if (cancels.size === 0 && this.#children.get(key) === cancels) this.#children.delete(key)
+    }
+  }
+
+  #beat(): void {
+    const { store, clock, ttl_ms, strict } = this.parts
+    for (const { lease, loop } of this.#working.values()) {
+      const asked_at = clock.now()
+      if (strict && asked_at > lease.expires_at) {
+        loop.abandon('its lease could not be renewed in time')
+        continue
+      }
+      store.renew(lease, ttl_ms).then(
+        (renewed) => {
+          if (renewed) lease.expires_at = asked_at + ttl_ms
+          else loop.abandon('another process works on it now')
+        },
+        () => {
+          // A missed beat is made up for by the next, as long as there is time.
+          if (clock.now() > lease.expires_at) loop.abandon('its lease could not be renewed')
+        },
+      )
+    }
+  }
+
+  async #hear(): Promise<void> {
+    const signals = await this.parts.store.signals({ after: this.#heard })
+    this.answers.hear(signals)
+    for (const signal of signals) {
+      // Two looks may overlap on a slow store.
+      if (signal.id <= this.#heard) continue
+      this.#heard = signal.id
+      this.#understand(signal)
+      for (const hear of this.#hearers) hear(signal)
+    }
+  }
+
+  /** What was said to a run before anybody here listened, where nobody else has heard it either. */
+  async catchUp(run_id: string): Promise<Signal[]> {
+    const signals = await this.parts.store.signals({ run_id, after: 0 })
+    for (const signal of signals) if (signal.kind !== 'pause') this.#understand(signal)
+    return signals
+  }
+
+  #understand({ run_id, kind, data, by }: Signal): void {
+    if (kind === 'cancel_agent') {
+      const { agent_id, reason } = data as { agent_id: string; reason: string }
+      const key = `${run_id}/${agent_id}`
+      this.#earlyChildren.set(key, { by, reason })
+      for (const cancel of this.#children.get(key) ?? []) cancel(by, reason)
+    }
+    if (kind !== 'cancel' && kind !== 'pause') return
+    if (kind === 'cancel') this.#early.set(run_id, { by, reason: String(data) })
+    for (const { lease, loop } of this.#working.values()) {
+      // Only the root: what is below it is its own to cancel.
+      if (lease.run_id !== run_id || !isRoot(loop)) continue
+      if (kind === 'cancel') loop.cancel(by, String(data))
+      else loop.pause(`paused by ${by}: ${data}`)
+    }
+  }
+
+  /** Hears nothing more, and forgets what it heard. */
+  rest(): void {
+    for (const timer of this.#timers) clearInterval(timer)
+    this.#timers = []
+    this.#early.clear()
+    this.#earlyChildren.clear()
+  }
+
+  /** Lets go of everything that is at work, and waits until it is let go. What is open can be resumed. */
+  async close(why: string): Promise<void> {
+    const open = [...this.#working.values()]
+    for (const { loop } of open) loop.abandon(why)
+    await Promise.allSettled(open.map(({ ended }) => ended))
+    this.rest()
+  }
+}
+
+function isRoot({ memory }: AgentLoop): boolean {
+  return memory.contract.parent.agent_id === null
+}

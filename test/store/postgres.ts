@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto'
+import pg from 'pg'
+import { afterAll, onTestFinished } from 'vitest'
+import { openPostgresStore, type Store } from '../../src/store/index.js'
+import { sharedPostgres } from '../support/postgres.js'
+import { clock } from './sqlite.js'
+
+/** Where a store of one test may be: a schema of its own, which costs less than a database. */
+export function schemas(): () => Promise<string> {
+  let made: Promise<string> | null = null
+  const ends: (() => unknown)[] = []
+  const database = async () => (await sharedPostgres()).database({ finished: (end) => ends.push(end) })
+  afterAll(async () => {
+    for (const end of ends) await end()
+  })
+  return async () => {
+    made ??= database()
+    return withParameter(await made, 'schema', `s_${randomBytes(6).toString('hex')}`)
+  }
+}
+
+export function withParameter(url: string, name: string, value: string): string {
+  const changed = new URL(url)
+  changed.searchParams.set(name, value)
+  return changed.href
+}
+
+export async function openUrl(url: string): Promise<Store> {
+  const opened = await openPostgresStore({ url, clock })
+  if (!opened.ok) throw new Error(opened.message)
+  return opened.store
+}
+
+/** A store that is closed after the test. */
+export async function urlStore(url: string): Promise<Store> {
+  const store = await openUrl(url)
+  onTestFinished(() => store.close())
+  return store
+}
+
+/** Statements past the store, as somebody with a terminal on the database would give them. */
+export async function besides<Row extends pg.QueryResultRow>(url: string, ...statements: string[]): Promise<Row[]> {
+  const plain = new URL(url)
+  const schema = plain.searchParams.get('schema') ?? 'retinue'
+  plain.search = ''
+  const client = new pg.Client(plain.href)
+  await client.connect()
+  try {
+    await client.query(`SET search_path TO "${schema}", public`)
+    let rows: Row[] = []
+    for (const statement of statements) rows = (await client.query<Row>(statement)).rows
+    return rows
+  } finally {
+    await client.end()
+  }
+}
