@@ -12,6 +12,7 @@ import { sandboxTimes } from './sandbox.js'
 import { timeToEnd, timeToFirstRequest } from './start.js'
 import { type PostgresAppends, postgresAppends } from './store-postgres.js'
 import { windowTimes } from './window.js'
+import { workerTimes } from './workers.js'
 import { workspaceTimes } from './workspaces.js'
 import { AT_ONCE } from './workspaces-work.js'
 
@@ -205,6 +206,25 @@ async function postgres(): Promise<void> {
   )
 }
 
+async function workers(): Promise<void> {
+  const shape = { slow: { children: 24, at_once: 4 }, quick: { children: 100, at_once: 8 }, rounds: 3 }
+  const { one_ms, two_ms, speed_up, ours, bare, rate, events } = await workerTimes(folder, shape)
+  const { slow, quick } = shape
+  const seconds = (ms: number) => (ms / 1000).toFixed(1)
+  row(
+    `${slow.children} sub-agents × 3 tool calls, 300 ms a model call, ${slow.at_once} at once on each worker`,
+    `${seconds(one_ms)} s on one worker, ${seconds(two_ms)} s on two`,
+    `${speed_up.toFixed(2)} × as fast`,
+    '≥ 1.8 ×',
+  )
+  row(
+    `${quick.children} sub-agents of ${events} events on one worker, ${quick.at_once} at once, and DBOS alone with as many steps`,
+    `${ours.a_second.toFixed(1)} / ${bare.a_second.toFixed(1)} a second; ${ours.commit_ms.toFixed(1)} ms a commit / ${bare.step_ms.toFixed(1)} ms a step`,
+    `${rate.toFixed(2)} × DBOS`,
+    '≥ 0.5 ×',
+  )
+}
+
 async function starts(): Promise<void> {
   const bin = resolve('bin/retinue.js')
   const cwd = join(folder, 'start')
@@ -274,6 +294,7 @@ try {
   await watching()
   await appends()
   await postgres()
+  await workers()
   await starts()
   const bytes = await bytesPerIdleAgent(folder, 500)
   row('memory of an agent that waits for its model', `${(bytes / 1024).toFixed(0)} KiB`, '', '')

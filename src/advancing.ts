@@ -36,8 +36,10 @@ type Parts = {
 /** `held`: another works on it. `left`: this worker lets go of it, and another takes it up. */
 export type Advanced = 'over' | 'held' | 'rests' | 'left'
 
-/** `rests`: with the last word that it can have heard before it was let go of. */
-type Outcome = Exclude<Advanced, 'rests'> | { rests: number }
+/** What one that rests knew when it was let go of: the last word, and which sub-agents have to wait to be joined. */
+type Rest = { heard: number; settled: readonly string[] }
+
+type Outcome = Exclude<Advanced, 'rests'> | Rest
 
 type Tenure = { lease: Lease; woken: boolean }
 
@@ -58,8 +60,9 @@ export class Advancing {
     await engine.listen()
     for (;;) {
       const outcome = agent_id === ROOT ? await this.#root(run) : await this.#child(run, agent_id)
+      if (outcome === 'held') await this.#lookLater(run_id, agent_id)
       if (typeof outcome === 'string') return outcome
-      if (!(await this.#isWanted(run_id, agent_id, outcome.rests))) return 'rests'
+      if (!(await this.#isWanted(run_id, agent_id, outcome))) return 'rests'
     }
   }
 
@@ -72,7 +75,12 @@ export class Advancing {
     return this.#tended(tenure, null, async () => {
       const memory = await this.#memory(run_id, ROOT)
       if (!memory || memory.result) return null
-      const { place, notes } = await this.parts.driver.reopen(run, memory, await this.#watching(run_id))
+      const signals = await this.parts.engine.catchUp(run_id)
+      const cancelled = memory.cancel !== null || signals.some(({ kind }) => kind === 'cancel')
+      // One that is only closed needs nothing that may be missing here.
+      const { place, notes } = cancelled
+        ? { place: await this.parts.driver.closingPlace(run), notes: [] }
+        : await this.parts.driver.reopen(run, memory, await this.#watching(run_id))
       const { store, host, redactor } = this.parts
       const recorder = new Recorder(store, host.clock, lease, memory, redactor)
       const loop = new AgentLoop(place, recorder, await loadMaterial(store, memory))
@@ -97,9 +105,6 @@ export class Advancing {
     const parent = await this.#memory(run_id, row.parent_id)
     const child = parent?.children.find(({ id }) => id === agent_id)
     if (!parent || !child || !isOpen(child)) return 'over'
-    const watching = await this.#watching(run_id)
-    const { launcher, trees } = driver.family(run_id, session_id, watching, await driver.catalogOf(run_id))
-    const children = launcher as RunChildren
     let cancelled: { by: string; reason: string } | null = null
     let working: AgentLoop | null = null
     const forget = engine.onCancel(run_id, agent_id, (by, reason) => {
@@ -110,13 +115,19 @@ export class Advancing {
       await engine.catchUp(run_id)
       const tenure = await this.#take(run_id, agent_id)
       if (tenure === 'held') return 'held'
+      const watching = await this.#watching(run_id)
+      const { launcher, trees } = cancelled
+        ? driver.closingFamily(run)
+        : driver.family(run_id, session_id, watching, await driver.catalogOf(run_id))
+      const children = launcher as RunChildren
       const above = await this.#above(parent, child, trees)
       // Its place may have been taken by one who died before anything was written.
       const memory = tenure === null ? null : await children.known(run_id, agent_id)
       if (tenure === null || memory === null) {
         if (cancelled)
           return await this.#notStarted(run_id, parent.agent_id, { agent_id, result: cancelledEarly(cancelled) })
-        const opened = await children.start(run_id, child, above, tenure?.lease ?? null)
+        const opened = await this.#begin(() => children.start(run_id, child, above, tenure?.lease ?? null))
+        if (opened === 'held') return 'held'
         if ('done' in opened) {
           return await this.#notStarted(run_id, parent.agent_id, { agent_id, result: opened.done.result })
         }
@@ -132,12 +143,18 @@ export class Advancing {
         if (cancelled) loop.cancel((cancelled as { by: string }).by, (cancelled as { reason: string }).reason)
         return loop
       })
-    } catch (error) {
-      // Whoever claimed it first works on it.
-      if (error instanceof AbandonedError) return 'held'
-      throw error
     } finally {
       forget()
+    }
+  }
+
+  /** Whoever claimed it first works on it. */
+  async #begin<T>(start: () => Promise<T>): Promise<T | 'held'> {
+    try {
+      return await start()
+    } catch (error) {
+      if (error instanceof AbandonedError) return 'held'
+      throw error
     }
   }
 
@@ -153,12 +170,12 @@ export class Advancing {
       return 'over'
     }
     if (left.code === 'rests') {
-      const { heard, time_left_ms } = left
+      const { heard, settled, time_left_ms } = left
       // Whoever rests does not notice that its time is up. Where it was before, those it waits for have been told.
       if (time_left_ms !== null && time_left_ms > 0) {
         await engine.wake(run_id, agent_id, `deadline-${epoch}`, time_left_ms)
       }
-      return { rests: heard }
+      return { heard, settled }
     }
     await engine.wake(run_id, agent_id, `again-${epoch}`)
     return 'left'
@@ -174,7 +191,7 @@ export class Advancing {
     const { run_id, agent_id } = lease
     let loop: AgentLoop | null
     try {
-      loop = await open()
+      loop = await engine.keep(lease, open)
     } catch (error) {
       // As it was: another worker may be able to do what this one is not.
       await (woken ? rest(store, lease) : store.release(lease))
@@ -196,6 +213,19 @@ export class Advancing {
     return 'over'
   }
 
+  /**
+   * Whoever holds it may be dead, or die after what it had was taken up and found held. Later its lease has run out then. It is
+   * asked for once in that time, by however many find it held.
+   */
+  async #lookLater(run_id: string, agent_id: string): Promise<void> {
+    const { engine, store } = this.parts
+    const lease = await store.lease(run_id, agent_id)
+    if (!lease || lease.owner === AT_REST) return
+    // By the second until which it is held: a later look finds another, or that it is free.
+    const until = Math.floor(lease.expires_at / 1000)
+    await engine.wake(run_id, agent_id, `held-${lease.epoch}-${until}`, engine.ttl_ms)
+  }
+
   /** null: it has no stream. `held`: somebody who is alive works on it. */
   async #take(run_id: string, agent_id: string): Promise<Tenure | 'held' | null> {
     const { store, engine, host } = this.parts
@@ -207,6 +237,8 @@ export class Advancing {
         const lease = await engine.acquire(seen)
         if (lease) return { lease, woken }
       } else if (seen.owner === host.identity.owner && engine.isAtWork(run_id, agent_id)) return 'held'
+      // It was alive a moment ago, and it is looked again later.
+      else if (engine.isFresh(seen)) return 'held'
       await host.clock.sleep(LOOK_MS)
       const now = await store.lease(run_id, agent_id)
       const is_same = now?.epoch === seen.epoch && now.owner === seen.owner
@@ -217,7 +249,7 @@ export class Advancing {
   }
 
   /** Whether something happened to one that rests while it was let go of. Whoever came meanwhile found it held. */
-  async #isWanted(run_id: string, agent_id: string, heard: number): Promise<boolean> {
+  async #isWanted(run_id: string, agent_id: string, { heard, settled }: Rest): Promise<boolean> {
     const { store } = this.parts
     const [memory, rows, signals] = await Promise.all([
       this.#memory(run_id, agent_id),
@@ -226,7 +258,7 @@ export class Advancing {
     ])
     if (!memory || memory.result) return false
     const open = new Set(memory.children.filter(isOpen).map(({ id }) => id))
-    const ended = rows.some((row) => open.has(row.agent_id) && ENDED.has(row.state))
+    const ended = rows.some((row) => open.has(row.agent_id) && ENDED.has(row.state) && !settled.includes(row.agent_id))
     if (ended || signals.some(({ kind, data }) => concerns(kind, data, agent_id, open))) return true
     if (agent_id === ROOT || memory.tree !== null) return false
     return (await this.#admission(run_id, memory.contract.parent.agent_id ?? ROOT, agent_id)) !== null

@@ -211,7 +211,8 @@ export class RunDriver {
     watching: Watching,
     started: Started,
   ): Promise<RunResult> {
-    if (lease) await far.give(lease)
+    // They have it; should nobody have it worked on, whoever asks for it does.
+    await (lease ? far.give(lease) : far.wake({ run_id, kind: `resumed-${this.parts.new_id()}` }, ROOT))
     await far.follow(run_id, watching, started, (by, reason) => this.cancel(run_id, by, reason))
     const result = await this.parts.reader.result(run_id)
     if (!result) throw new RetinueError('abandoned', `Run ${run_id} is left to the workers`)
@@ -287,10 +288,19 @@ export class RunDriver {
     const done = await this.parts.reader.result(id)
     if (done) return done
     this.belongsHere(run)
-    const closing = this.family(id, run.session_id, {}, NO_CATALOG, async () => ({ ok: true, model: NO_MODEL }))
-    const { lease, loop } = await this.#takeOver(id, await this.parts.preparation.closingPlace(NO_MODEL, closing), [])
+    const { lease, loop } = await this.#takeOver(id, await this.closingPlace(run), [])
     loop.cancel(by, reason)
     return this.#work(lease, loop, () => {}, run.session_id)
+  }
+
+  /** For a root agent that is only going to be closed: no model is asked, nothing connected, nothing checked. */
+  closingPlace(run: { run_id: string; session_id: string }): Promise<AgentPlace> {
+    return this.parts.preparation.closingPlace(NO_MODEL, this.closingFamily(run))
+  }
+
+  /** The same for what is below it. */
+  closingFamily({ run_id, session_id }: { run_id: string; session_id: string }): Family {
+    return this.family(run_id, session_id, {}, NO_CATALOG, async () => ({ ok: true, model: NO_MODEL }))
   }
 
   /** Workers close it: whoever wants that has it worked on, where nobody has it. */

@@ -78,10 +78,12 @@ async function work(options: DriveOptions, start: Start, far: boolean): Promise<
   const quiet = isQuiet(options)
   const streams = text && !quiet && stdout.isTTY === true && !options.finished
   const asks = canAsk(options)
+  // A plan is approved where it is carried out: the answer goes there, and no changed plan with it.
+  const approved_elsewhere = far && asks && options.editing !== undefined
   const view = new RunView(streams ? stdout : stderr, process.env, {
     live: streams,
     past: options.finished === true,
-    elsewhere: far && !asks,
+    elsewhere: approved_elsewhere || (far && !asks),
     words_from_log: far && streams,
   })
   // Whoever is asked about a plan is asked when the run has begun.
@@ -95,6 +97,8 @@ async function work(options: DriveOptions, start: Start, far: boolean): Promise<
   try {
     for await (const event of run) {
       if (!began) options.began?.(run.run_id, (text) => view.line(text))
+      if (!began && approved_elsewhere)
+        view.line(`What it asks about its plan is answered from another terminal: retinue answer ${run.run_id}`)
       began = true
       if (options.outputFormat === 'stream-json') stdout.write(`${JSON.stringify(event)}\n`)
       else if (!quiet) view.event(event)

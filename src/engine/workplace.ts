@@ -30,6 +30,8 @@ export class Workplace {
   /** Cancels that came for runs which are about to be worked on. */
   readonly #early = new Map<string, Cancel>()
   readonly #earlyChildren = new Map<string, Cancel>()
+  /** Of agents that are being made ready. */
+  readonly #kept = new Set<Lease>()
   readonly #hearers = new Set<(signal: Signal) => void>()
   #timers: NodeJS.Timeout[] = []
   #heard = 0
@@ -80,6 +82,16 @@ export class Workplace {
     return alive ?? lease.expires_at > this.parts.clock.now()
   }
 
+  /** While it is made ready: its lease is kept. */
+  async keep<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
+    this.#kept.add(lease)
+    try {
+      return await work()
+    } finally {
+      this.#kept.delete(lease)
+    }
+  }
+
   /** While it works: its lease is kept, and what is said to it is heard. */
   async during(
     lease: Lease,
@@ -91,16 +103,29 @@ export class Workplace {
     const result = work()
     const mine = { lease, loop, ended: result.catch(() => {}) }
     this.#working.set(key, mine)
-    const early = isRoot(loop) ? this.#early.get(lease.run_id) : undefined
+    const early = this.#cancelOf(lease, loop)
     if (early) loop.cancel(early.by, early.reason)
     try {
       return await result
     } catch (error) {
+      // First: a beat that came after the letting go would make it this process's again, for ever.
+      this.#forget(key, mine)
       await letGo(lease).catch(() => {})
       throw error
     } finally {
-      if (this.#working.get(key) === mine) this.#working.delete(key)
+      this.#forget(key, mine)
+      if (isRoot(loop) && loop.memory.result) this.#forgetRun(lease.run_id)
     }
+  }
+
+  /** Nothing is said to a run that is closed. */
+  #forgetRun(run_id: string): void {
+    this.#early.delete(run_id)
+    for (const key of this.#earlyChildren.keys()) if (key.startsWith(`${run_id}/`)) this.#earlyChildren.delete(key)
+  }
+
+  #forget(key: string, work: Work): void {
+    if (this.#working.get(key) === work) this.#working.delete(key)
   }
 
   /** The last word that was heard. */
@@ -131,6 +156,14 @@ export class Workplace {
 
   #beat(): void {
     const { store, clock, ttl_ms, strict } = this.parts
+    for (const lease of this.#kept) {
+      const asked_at = clock.now()
+      const kept = (renewed: boolean) => {
+        if (renewed) lease.expires_at = asked_at + ttl_ms
+      }
+      // Whoever lost it meanwhile is told when it begins to write.
+      store.renew(lease, ttl_ms).then(kept, () => {})
+    }
     for (const { lease, loop } of this.#working.values()) {
       const asked_at = clock.now()
       if (strict && asked_at > lease.expires_at) {
@@ -176,14 +209,34 @@ export class Workplace {
       this.#earlyChildren.set(key, { by, reason })
       for (const cancel of this.#children.get(key) ?? []) cancel(by, reason)
     }
-    if (kind !== 'cancel' && kind !== 'pause') return
     if (kind === 'cancel') this.#early.set(run_id, { by, reason: String(data) })
     for (const { lease, loop } of this.#working.values()) {
-      // Only the root: what is below it is its own to cancel.
-      if (lease.run_id !== run_id || !isRoot(loop)) continue
-      if (kind === 'cancel') loop.cancel(by, String(data))
-      else loop.pause(`paused by ${by}: ${data}`)
+      if (lease.run_id !== run_id) continue
+      const cancel = kind === 'cancel' || kind === 'cancel_agent' ? this.#cancelOf(lease, loop) : null
+      if (cancel) loop.cancel(cancel.by, cancel.reason)
+      if (kind === 'pause' && isRoot(loop)) loop.pause(`paused by ${by}: ${data}`)
     }
+  }
+
+  /**
+   * What was said to the run is for the root: what is below it is its own to cancel. But where it rests it may not get to
+   * work before those below it have ended. They end by the same word then, which it hears however late that is.
+   */
+  #cancelOf({ run_id, agent_id }: Lease, loop: AgentLoop): Cancel | null {
+    const said = this.#early.get(run_id) ?? null
+    if (isRoot(loop)) return said
+    if (!this.parts.strict) return null
+    const cancel = said ?? this.#cancelAbove(run_id, agent_id)
+    return cancel && { by: 'parent', reason: cancel.reason }
+  }
+
+  /** What was said to one of those above a sub-agent, which is in its name. */
+  #cancelAbove(run_id: string, agent_id: string): Cancel | null {
+    for (let end = agent_id.lastIndexOf('.'); end > 0; end = agent_id.lastIndexOf('.', end - 1)) {
+      const cancel = this.#earlyChildren.get(`${run_id}/${agent_id.slice(0, end)}`)
+      if (cancel) return cancel
+    }
+    return null
   }
 
   /** Hears nothing more, and forgets what it heard. */

@@ -173,8 +173,11 @@ export class AgentLoop {
 
   /** Whether nothing is done here but to wait for what others do elsewhere. */
   get rests(): boolean {
+    const { awaits } = this.#files
+    // Whoever asks a person is here to hear the answer.
+    if (this.#pauses > (awaits === null ? 0 : 1)) return false
     // What waits for a tree that only a sub-agent needs is not the agent itself.
-    const resting = this.#resting - (this.#files.awaits === 'for_child' ? 1 : 0)
+    const resting = this.#resting - (awaits === 'for_child' ? 1 : 0)
     if (resting === 0 || !(this.#delegation?.rests ?? true)) return false
     return this.memory.calls.filter(({ intent, result }) => intent && !result).length <= resting
   }
@@ -182,6 +185,11 @@ export class AgentLoop {
   /** Until its time is up. null: it waits, and no time of its own passes. */
   get time_left_ms(): number | null {
     return this.#pauses > 0 ? null : this.#deadline - this.place.clock.now()
+  }
+
+  /** Its sub-agents that have ended, and wait for others until they are joined. */
+  get settled(): string[] {
+    return this.#delegation?.settled ?? []
   }
 
   /** Lets go of one that rests, with all that it has to say written down. false: it has something to do after all. */

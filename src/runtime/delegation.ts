@@ -15,6 +15,7 @@ import type { Delegator, Job, Spawned } from '../tools/index.js'
 import { Joining, type JoiningSide, type Repaired, type Taken } from './joining.js'
 import type { ChildEnd, ChildRun, Launcher, PreparedChild } from './launcher.js'
 import { type PlanSide, Plans } from './plan-keeper.js'
+import { AbandonedError } from './recorder.js'
 import { type Conflict, repairRequest } from './repair.js'
 import { inTurn } from './turns.js'
 import { unlessAborted } from './unless-aborted.js'
@@ -59,7 +60,8 @@ export class Delegation implements Delegator {
   readonly plans: Plans
   /** Why no more sub-agents begin. null: they do. */
   #paused: string | null = null
-  /** Sub-agents that are being let write just now. */
+  /** Sub-agents that are being made just now, and those that are being let write. */
+  #making = 0
   #admitting = 0
   #stopped: { by: string; reason: string } | null = null
   /** Why this process lets go of the agent, and so of those below it. */
@@ -93,13 +95,18 @@ export class Delegation implements Delegator {
   ): Promise<Spawned> {
     // One that resolves a conflict belongs to what is at work.
     if (this.#paused !== null && repairs === null) await unlessAborted(NEVER, this.side.signal())
-    const created = await this.#creating(() => this.#create(call_id, index, request, repairs))
-    if (!created.ok) return created
-    // It must be durable that there is a sub-agent before it does anything.
-    await this.side.recorder.commit()
-    const { child } = created
-    if (this.#open.get(child.id)?.run === null) this.#launch(child, true)
-    return { ok: true, id: child.id, adjustments: child.contract?.adjustments ?? [] }
+    this.#making += 1
+    try {
+      const created = await this.#creating(() => this.#create(call_id, index, request, repairs))
+      if (!created.ok) return created
+      // It must be durable that there is a sub-agent before it does anything.
+      await this.side.recorder.commit()
+      const { child } = created
+      if (this.#open.get(child.id)?.run === null) this.#launch(child, true)
+      return { ok: true, id: child.id, adjustments: child.contract?.adjustments ?? [] }
+    } finally {
+      this.#making -= 1
+    }
   }
 
   async #create(
@@ -277,9 +284,15 @@ export class Delegation implements Delegator {
 
   /** Whether all that is left to do here is to wait for what sub-agents do elsewhere. */
   get rests(): boolean {
-    // Nobody below it may write before it may itself.
-    if (this.#admitting > 0 && this.side.files.awaits === null) return false
+    if (this.#making > 0) return false
+    // Nobody below it may write before it may itself; and where it waits for nobody, nobody has it taken up again.
+    if ((this.#admitting > 0 || this.#open.size === 0) && this.side.files.awaits === null) return false
     return [...this.#open.values()].every(({ run, ended, waits }) => run !== null && (!ended || waits))
+  }
+
+  /** Those that have ended, and wait for others until they are joined. */
+  get settled(): string[] {
+    return [...this.#open].flatMap(([id, { ended, waits }]) => (ended && waits ? [id] : []))
   }
 
   /** A new attempt may delegate again. */
@@ -290,7 +303,11 @@ export class Delegation implements Delegator {
   abandon(why: string): void {
     this.#abandoned = why
     this.#stopped = { by: 'runtime', reason: why }
-    for (const { run } of this.#open.values()) run?.abandon(why)
+    for (const { run, follow } of this.#open.values()) {
+      if (run) run.abandon(why)
+      // Its creation is not written down any more, so that it would never be launched, nor closed.
+      else follow(letGo(why))
+    }
   }
 
   async #closing(open: OpenChild[], signal: AbortSignal): Promise<void> {
@@ -306,7 +323,10 @@ export class Delegation implements Delegator {
       at_once: child.repairs !== null,
     })
     open.run = run
-    open.follow(run.ended.then((end) => this.#join(child.id, end, run)))
+    const joined = run.ended.then((end) => this.#join(child.id, end, run))
+    // Nobody hears of it where it was let go of before it was launched.
+    joined.catch(() => {})
+    open.follow(joined)
     // One that is let go of is worked on elsewhere: whoever comes late must not end it.
     if (this.#abandoned !== null) run.abandon(this.#abandoned)
     else if (this.#stopped) run.cancel(this.#stopped.by, this.#stopped.reason)
@@ -399,6 +419,13 @@ function openChild(): OpenChild {
   // A sub-agent that this process lets go of stays open; whoever waits for it is stopped by its own signal.
   closed.catch(() => {})
   return { run: null, ended: false, closed, follow, waits: false }
+}
+
+/** It may be said more than once, and then nobody hears of it. */
+function letGo(why: string): Promise<void> {
+  const over = Promise.reject(new AbandonedError(why))
+  over.catch(() => {})
+  return over
 }
 
 function ownedBy({ contract }: Child): readonly string[] {

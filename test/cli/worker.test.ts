@@ -1,9 +1,9 @@
 import { hostname } from 'node:os'
 import { expect, it } from 'vitest'
-import { VERSION } from '../../src/index.js'
 import { lines, retinue } from '../support/cli.js'
 import { sharedPostgres } from '../support/postgres.js'
 import { makeProject } from '../support/project.js'
+import { openTerminal, YES } from '../support/terminal.js'
 import { workerProcess } from '../support/worker-process.js'
 
 const SCRIPT = JSON.stringify({
@@ -48,7 +48,7 @@ it('--detach gives it away and ends; watch follows it to its end', async () => {
   const watched = retinue(['watch', id, '--json'], { cwd, env })
   await workerProcess(cwd, store)
   const { code, stdout } = await watched
-  expect([code, (lines(stdout).at(-1) as { type: string }).type]).toEqual([0, 'agent.finished'])
+  expect([code, (lines(stdout).at(-1) as { type: string }).type]).toEqual([0, 'run.closed'])
 })
 
 it('--detach tells programs what they need, and asks nobody with -p', async () => {
@@ -69,9 +69,8 @@ it('--detach tells programs what they need, and asks nobody with -p', async () =
   expect((await retinue(['watch', id], { cwd, env })).code).toBe(0)
 })
 
+/** The command is asked until it lists a question: it has no way to wait for one. */
 async function asked(cwd: string, env: Record<string, string>, id: string): Promise<void> {
-  const watching = retinue(['watch', id, '--json'], { cwd, env })
-  void watching
   for (;;) {
     const { stdout } = await retinue(['answer', id, '--json'], { cwd, env })
     if (stdout !== '' && stdout !== '[]\n') return
@@ -82,19 +81,41 @@ it('who works is listed', async () => {
   const { store, cwd, env } = await place()
   const list = (...args: string[]) => retinue(['workers', ...args], { cwd, env: { RETINUE_STORE: store } })
   expect(await list()).toMatchObject({ code: 0, stdout: 'No worker is there. Start one: retinue worker\n' })
+  const version = (await retinue(['--version'], { cwd })).stdout.trim()
   const first = await workerProcess(cwd, store, { args: ['--concurrency', '3'] })
   const elsewhere = makeProject({})
   await workerProcess(elsewhere, store)
   const { code, stdout } = await list('--json')
-  const row = { host: hostname(), pid: first.pid, project: cwd, concurrency: 3, version: VERSION }
+  const row = { host: hostname(), pid: first.pid, project: cwd, concurrency: 3, version }
   const times = { started_at: expect.any(Number), beat_at: expect.any(Number) }
   expect([code, lines(stdout)]).toEqual([0, [{ id: first.id, ...row, ...times }]])
   expect(lines((await list('--json', '--all')).stdout)).toHaveLength(2)
   expect((await list()).stdout).toBe(
-    `${first.id}  process ${first.pid} on ${hostname()}, 3 agents at once, started just now, version ${VERSION}\n`,
+    `${first.id}  process ${first.pid} on ${hostname()}, 3 agents at once, started just now, version ${version}\n`,
   )
   const doctor = await retinue(['doctor', '--json'], { cwd, env: { ...env, OPENAI_API_KEY: 'k' } })
   expect(JSON.parse(doctor.stdout)).toContainEqual({
     ...{ topic: 'workers', state: 'ok', text: '1 worker on 1 machine', advice: null },
   })
+})
+
+it('at a terminal its words are shown, and whoever sits there is asked', async () => {
+  const { store, cwd, env } = await place(
+    JSON.stringify({
+      agents: {
+        root: [
+          { text: 'I write it down.', calls: [{ write_file: { path: 'n.txt', content: 'hello' } }] },
+          { text: 'Written.' },
+        ],
+      },
+    }),
+  )
+  await workerProcess(cwd, store)
+  const terminal = openTerminal(['Take a note', '--model', 'scripted/s.yaml'], cwd, { env })
+  await terminal.shows('I write it down.')
+  await terminal.asks()
+  terminal.type(YES)
+  await terminal.shows('completed')
+  expect(await terminal.ended).toBe(0)
+  expect(terminal.screen().match(/Written\./g)).toEqual(['Written.'])
 })

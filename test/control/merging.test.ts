@@ -53,6 +53,7 @@ const DEFAULT = {
   web: { allow_private: [], search: null },
   tests: { command: null },
   local_models: true,
+  engine: 'local',
   principals: {},
   server: { host: '127.0.0.1', port: null, users: {}, origins: [] },
 }
@@ -208,6 +209,11 @@ budget: {cost_usd: 0.25}`,
     const { config, origin } = await resolved({ user: "principals: {ada: operator, bo.b@x-1: viewer, '*': viewer}" })
     expect(config).toEqual({ ...DEFAULT, principals: { ada: 'operator', 'bo.b@x-1': 'viewer', '*': 'viewer' } })
     expect(origin('principals')).toBe('user')
+  })
+
+  it('takes the engine of the user’s file alone', async () => {
+    const { config, origin } = await resolved({ user: 'engine: dbos' })
+    expect([config, origin('engine')]).toEqual([{ ...DEFAULT, engine: 'dbos' }, 'user'])
   })
 
   it('takes the server of the user’s file alone', async () => {

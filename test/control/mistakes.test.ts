@@ -3,7 +3,7 @@ import { formatProblems, loadConfig } from '../../src/control/index.js'
 import { HOME, load, PROJECT, surroundings, USER_FILE } from './load.js'
 
 const KEYS =
-  'model, pools, providers, mode, permissions, sandbox, budget, delegation, profiles, workspace, instructions, limits, retry, model_timeout_ms, idle_timeout_ms, store, secrets, web, tests, local_models, mcp_servers, principals, server, trusted_projects'
+  'model, pools, providers, mode, permissions, sandbox, budget, delegation, profiles, workspace, instructions, limits, retry, model_timeout_ms, idle_timeout_ms, store, secrets, web, tests, local_models, mcp_servers, engine, principals, server, trusted_projects'
 const TOOLS = 'read_file, write_file, run_command, git_diff, git_log'
 
 /** Every message a person can get for one slip, as it stands on the screen. */
@@ -122,6 +122,7 @@ const MISTAKES: [text: string, ...messages: string[]][] = [
   ['tests: {command: " "}', '1:18: an empty command runs no tests'],
   ['local_models: off', '1:15: local_models must be true or false, not "off"'],
   // principals
+  ['engine: remote', '1:9: engine must be one of local, dbos, not "remote"'],
   ['principals: {ada: root}', '1:19: principals.ada must be one of viewer, operator, admin, not "root"'],
   ['principals: [ada]', '1:13: principals must be a mapping, not a list'],
   ...['a b', 'a:b', '**', '-x', '@x', 'x'.repeat(65), ''].map((name): [string, string] => [

@@ -230,6 +230,13 @@ describe("a project's file", () => {
     ).toEqual([message])
   })
 
+  it('refuses the engine of a project, trusted or not: it says on whose machines agents run', async () => {
+    const message =
+      "retinue.yaml:1:1: a project's file cannot say where agents run: say it in /home/ada/.config/retinue/config.yaml, with --engine or RETINUE_ENGINE"
+    expect(await refusals({ project: 'engine: dbos' })).toEqual([message])
+    expect(await refusals({ project: 'engine: local', user: `trusted_projects: [${PROJECT}]` })).toEqual([message])
+  })
+
   it('cannot say who comes in from outside, trusted or not', async () => {
     const message = 'retinue.yaml:1:1: server is for your own file: /home/ada/.config/retinue/config.yaml'
     expect(await refusals({ project: 'server: {host: 0.0.0.0}' })).toEqual([message])

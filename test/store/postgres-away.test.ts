@@ -11,8 +11,8 @@ import {
 } from '../../src/store/conformance/fixtures.js'
 import type { Append, Lease, Store } from '../../src/store/index.js'
 import { ownPostgres } from '../support/postgres.js'
-import { besides, schemas, urlStore, withParameter } from './postgres.js'
-import { wireProxy } from './wire-proxy.js'
+import { besides, endLastWait, holding, schemas, urlStore, waitingForLocks, withParameter } from './postgres.js'
+import { type WireProxy, wireProxy } from './wire-proxy.js'
 
 const place = schemas()
 
@@ -96,6 +96,43 @@ describe('a COMMIT that got no answer', () => {
     const [result] = await Promise.all([store.append(next(2)), cut])
     expect(result).toMatchObject({ ok: true, events: [{ position: 3 }, { position: 4 }] })
     await isWhole(store, 4)
+  })
+
+  /** The connection breaks while the server has not come to the COMMIT yet: it waits for a lock on `events`. */
+  async function heldUp<T>(url: string, proxy: WireProxy, work: () => Promise<T>): Promise<T> {
+    const letGo = await holding(url, 'LOCK TABLE events IN SHARE MODE')
+    const cut = proxy.cutAtCommit('unanswered')
+    const done = work()
+    await cut
+    // The old connection for the table, the new one for the old.
+    await waitingForLocks(url, 2)
+    await endLastWait(url)
+    await waitingForLocks(url, 1)
+    await waitingForLocks(url, 2)
+    await letGo()
+    return done
+  }
+
+  it('waits for a server that is held up before it, however often', async () => {
+    const url = await place()
+    const proxy = await wireProxy(url)
+    const store = await urlStore(proxy.url)
+    await begin(store, 'run')
+    for (const seq of [2, 4]) {
+      const events = [{ position: seq + 1 }, { position: seq + 2 }]
+      expect(await heldUp(url, proxy, () => store.append(next(seq)))).toMatchObject({ ok: true, events })
+    }
+    await isWhole(store, 6)
+  })
+
+  it('waits for a server that is held up before it where it is the first of its writer', async () => {
+    const url = await place()
+    const proxy = await wireProxy(url)
+    const store = await urlStore(proxy.url)
+    const events = [created(), started()]
+    const result = await heldUp(url, proxy, () => store.append(next(0, { events, claim })))
+    expect(result).toMatchObject({ ok: true, events: [{ position: 1 }, { position: 2 }] })
+    await isWhole(store, 2)
   })
 })
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { agentFinished, begin, beginChild, called, claim, closed, taken } from '../../src/store/conformance/fixtures.js'
-import { openPostgresStore, type Store } from '../../src/store/index.js'
+import { type Lease, openPostgresStore, type Store } from '../../src/store/index.js'
 import { sharedPostgres } from '../support/postgres.js'
-import { besides, schemas, urlStore } from './postgres.js'
+import { besides, holding, schemas, urlStore, waitingForLocks } from './postgres.js'
 
 const place = schemas()
 const root = { run_id: 'run', agent_id: 'root', epoch: 1 }
@@ -158,6 +158,67 @@ describe('several stores on one database', () => {
     about(await left(ahead, Date.now() + hour))
     if (taken) await store.release(taken)
     expect(await ahead.lease('run', 'root')).toMatchObject({ expires_at: 0 })
+  })
+})
+
+describe('writes beside appends that are held up', () => {
+  const held = (url: string, run_id: string) => holding(url, `SELECT 1 FROM runs WHERE run_id = '${run_id}' FOR UPDATE`)
+  const append = (store: Store, run_id: string) =>
+    taken(store, { ...root, run_id, expected_seq: 2, events: [called('c')] })
+
+  async function runs(store: Store, ...run_ids: string[]): Promise<Lease[]> {
+    for (const run_id of run_ids) await begin(store, run_id)
+    return Promise.all(run_ids.map(async (run_id) => (await store.lease(run_id, 'root')) as Lease))
+  }
+
+  it('renew a lease without waiting for them, nor for what waits for them', async () => {
+    const url = await place()
+    const store = await urlStore(url)
+    const [one] = (await runs(store, 'one', 'two')) as [Lease]
+    const letGo = await held(url, 'two')
+    const events = append(store, 'two')
+    const order: string[] = []
+    const signalled = store.signal({ run_id: 'one', kind: 'x', data: null, by: 'b' }).then(() => order.push('signal'))
+    await waitingForLocks(url, 1)
+    const renewed = store.renew(one, 60_000).finally(() => order.push('renew'))
+    expect(await renewed).toBe(true)
+    await letGo()
+    await Promise.all([signalled, events])
+    expect(order).toEqual(['renew', 'signal'])
+  })
+
+  it('wait for those that were asked for before, and not for those that came later', async () => {
+    const url = await place()
+    const store = await urlStore(url)
+    const [one] = (await runs(store, 'one', 'two')) as [Lease]
+    const [letGo, letGoOfLater] = [await held(url, 'one'), await held(url, 'two')]
+    const order: string[] = []
+    const before = append(store, 'one').finally(() => order.push('before'))
+    await waitingForLocks(url, 1)
+    const released = store.release(one).finally(() => order.push('release'))
+    const later = append(store, 'two').finally(() => order.push('later'))
+    await letGo()
+    await released
+    await letGoOfLater()
+    await Promise.all([before, later])
+    expect(order).toEqual(['before', 'release', 'later'])
+    expect(await store.lease('one', 'root')).toMatchObject({ expires_at: 0 })
+  })
+
+  it('settle before the store is closed', async () => {
+    const url = await place()
+    const store = await urlStore(url)
+    const [one] = (await runs(store, 'one')) as [Lease]
+    const letGo = await holding(url, 'SELECT 1 FROM streams FOR UPDATE')
+    const order: string[] = []
+    const renewed = store.renew(one, 60_000).finally(() => order.push('renew'))
+    await waitingForLocks(url, 1)
+    const closing = store.close().then(() => order.push('close'))
+    await expect(store.renew(one, 60_000)).rejects.toThrow('The store is closed.')
+    await letGo()
+    expect(await renewed).toBe(true)
+    await closing
+    expect(order).toEqual(['renew', 'close'])
   })
 })
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
-import { afterAll, onTestFinished } from 'vitest'
+import { afterAll, expect, onTestFinished } from 'vitest'
 import { openPostgresStore, type Store } from '../../src/store/index.js'
 import { sharedPostgres } from '../support/postgres.js'
 import { clock } from './sqlite.js'
@@ -40,17 +40,50 @@ export async function urlStore(url: string): Promise<Store> {
 
 /** Statements past the store, as somebody with a terminal on the database would give them. */
 export async function besides<Row extends pg.QueryResultRow>(url: string, ...statements: string[]): Promise<Row[]> {
-  const plain = new URL(url)
-  const schema = plain.searchParams.get('schema') ?? 'retinue'
-  plain.search = ''
-  const client = new pg.Client(plain.href)
-  await client.connect()
+  const client = await connected(url)
   try {
-    await client.query(`SET search_path TO "${schema}", public`)
     let rows: Row[] = []
     for (const statement of statements) rows = (await client.query<Row>(statement)).rows
     return rows
   } finally {
     await client.end()
   }
+}
+
+/** Holds the locks that a statement takes, up to the test's end at most. Answers with how to let go of them. */
+export async function holding(url: string, statement: string): Promise<() => Promise<void>> {
+  const client = await connected(url)
+  let ended: Promise<void> | null = null
+  const letGo = () => {
+    ended ??= client.end()
+    return ended
+  }
+  onTestFinished(letGo)
+  await client.query('BEGIN')
+  await client.query(statement)
+  return letGo
+}
+
+const WAITING = `FROM pg_stat_activity
+  WHERE datname = current_database() AND application_name = 'retinue' AND wait_event_type = 'Lock'`
+
+/** Answers when so many connections of stores in this database wait for a lock. */
+export async function waitingForLocks(url: string, connections: number): Promise<void> {
+  const count = async () => (await besides(url, `SELECT 1 ${WAITING}`)).length
+  await expect.poll(count, { interval: 10 }).toBe(connections)
+}
+
+/** As when it has waited for too long: the server gives up the statement of the one who began to wait last. */
+export async function endLastWait(url: string): Promise<void> {
+  await besides(url, `SELECT pg_cancel_backend(pid) ${WAITING} ORDER BY query_start DESC LIMIT 1`)
+}
+
+async function connected(url: string): Promise<pg.Client> {
+  const plain = new URL(url)
+  const schema = plain.searchParams.get('schema') ?? 'retinue'
+  plain.search = ''
+  const client = new pg.Client(plain.href)
+  await client.connect()
+  await client.query(`SET search_path TO "${schema}", public`)
+  return client
 }

@@ -1,9 +1,12 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StoredEvent } from '../../src/index.js'
 import { endsOf } from './busy-tree.js'
 import type { Given, Storm } from './chaos-storm.js'
 import { lines } from './cli.js'
+import { queried } from './postgres.js'
+import { isAlive } from './processes.js'
+import { git } from './project.js'
 
 type Call = { at: number; pid: number; run_id: string; agent_id: string; purpose: string }
 
@@ -35,17 +38,23 @@ export async function faultsOf(storm: Storm, { run, run_id, problems }: Given, l
   if (tampering) faults.push(`the log was tampered with: ${tampering.message}`)
   for (const { at, agent_id, pid } of ledger.get(run_id) ?? []) {
     const ended = agent_id === 'root' ? undefined : endOf(log, agent_id)
-    if (ended && at > ended.at) faults.push(`the model of ${agent_id} was called by ${pid} ${at - ended.at} ms after its end`)
+    if (ended && at > ended.at)
+      faults.push(`the model of ${agent_id} was called by ${pid} ${at - ended.at} ms after its end`)
   }
-  const made = (readText(join(cwd, 'effects', `${run.seed}`)) ?? '').split('\n')
+  const commit = (await retinue.result(run_id))?.landing?.commit ?? null
+  const written = (path: string) => (commit === null ? readText(join(cwd, path)) : inCommit(cwd, commit, path))
+  const made = (written(`${run.folder}/effects`) ?? '').split('\n')
   for (const [id, mark] of Object.entries(run.effects)) {
     const times = made.filter((line) => line === mark).length
-    const results = log.filter((event) => event.type === 'tool.finished' && event.agent_id === id && event.data.tool === 'run_command')
+    const results = log.filter(
+      (event) => event.type === 'tool.finished' && event.agent_id === id && event.data.tool === 'run_command',
+    )
     const committed = results.some((event) => event.type === 'tool.finished' && event.data.status !== 'interrupted')
-    if (committed ? times !== 1 : times > 1) faults.push(`the command of ${id} was made ${times} times${committed ? '' : ', and was interrupted'}`)
+    if (committed ? times !== 1 : times > 1)
+      faults.push(`the command of ${id} was made ${times} times${committed ? '' : ', and was interrupted'}`)
   }
   for (const [path, content] of Object.entries(run.files)) {
-    const found = readText(join(cwd, path))
+    const found = written(path)
     if (found !== content) faults.push(`${path} is ${JSON.stringify(found)}`)
   }
   return faults
@@ -66,9 +75,37 @@ function readText(path: string): string | null {
   }
 }
 
+/** Of a run that had worktrees; it may have landed, or be kept because the folder changed meanwhile. */
+function inCommit(cwd: string, commit: string, path: string): string | null {
+  try {
+    return git(cwd, `--git-dir=${join(cwd, '.retinue', 'git')}`, 'show', `${commit}:${path}`)
+  } catch {
+    return null
+  }
+}
+
+/** Worktrees, workers and commands that are there although everything is over. */
+export async function leftBehind({ retinue, cwd, pids }: Storm): Promise<string[]> {
+  const trees = (await retinue.worktrees())
+    .filter(({ path }) => path !== null)
+    .map((tree) => `a worktree: ${JSON.stringify(tree)}`)
+  const workers = pids.filter(isAlive).map((pid) => `the worker ${pid}`)
+  const commands = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid && worksIn(Number(name), cwd))
+    .map((pid) => `the process ${pid} in the folder`)
+  return [...trees, ...workers, ...commands]
+}
+
+function worksIn(pid: number, cwd: string): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`).startsWith(cwd) && isAlive(pid)
+  } catch {
+    return false
+  }
+}
+
 /** For whoever looks for the cause: what is known of a run that is not over. */
 export async function accountOf(storm: Storm, { run_id, run }: Given): Promise<string> {
-  const { queried } = await import('./postgres.js')
   const ask = async (sql: string) => {
     const rows = await queried(storm.store, sql).catch((error: Error) => [{ error: error.message }])
     return rows.map((row) => JSON.stringify(row))
@@ -76,7 +113,10 @@ export async function accountOf(storm: Storm, { run_id, run }: Given): Promise<s
   const log = await storm.retinue.events(run_id).catch(() => [])
   return [
     `run ${run.seed}, ${run_id}`,
-    ...log.map(({ position, at, agent_id, type, data }) => `${position} ${new Date(at).toISOString()} ${agent_id} ${type} ${JSON.stringify(data).slice(0, 160)}`),
+    ...log.map(
+      ({ position, at, agent_id, type, data }) =>
+        `${position} ${new Date(at).toISOString()} ${agent_id} ${type} ${JSON.stringify(data).slice(0, 160)}`,
+    ),
     ...(await ask(`SELECT agent_id, seq, epoch, owner, expires_at FROM retinue.streams WHERE run_id = '${run_id}'`)),
     ...(await ask(`SELECT id, kind, data FROM retinue.signals WHERE run_id = '${run_id}'`)),
     ...(await ask(

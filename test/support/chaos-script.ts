@@ -12,7 +12,9 @@ export type ChaosRun = {
   /** How each of its sub-agents ends, and the run itself. */
   ends: Record<string, 'completed' | 'error' | 'gate_failed'>
   outcome: 'completed' | 'error'
-  /** What is in the project's folder when it has ended. */
+  /** Where it writes. */
+  folder: string
+  /** What it has written when it has ended. */
   files: Record<string, string>
   /** What its commands leave in the ledger, each once; by the agent who runs it. */
   effects: Record<string, string>
@@ -21,13 +23,14 @@ export type ChaosRun = {
 /** Sub-agents with a worktree of their own; the others work in the folder itself. */
 export const APART = 'apart'
 
-/** Its commands write to `effects/<seed>` in the folder that they are made in. */
+/** Whatever it writes is in `own/<seed>`, or in `out/<seed>` where that is in worktrees; git ignores the first. */
 export function chaosRun(seed: number): ChaosRun {
   const draw = dice(`chaos ${seed}`)
   const kinds = shuffled(KINDS, draw)
-  const run: ChaosRun = { seed, script: {}, ends: {}, outcome: 'completed', files: {}, effects: {} }
+  const run: ChaosRun = { seed, script: {}, folder: '', ends: {}, outcome: 'completed', files: {}, effects: {} }
   // Trees cost more than all the rest of a run.
   const apart = seed % 6 === 0
+  run.folder = `${apart ? 'out' : 'own'}/${seed}`
   const children = kinds.map((kind, i) => child(kind, `a${i + 1}`, run, draw, apart))
   const agents = Object.fromEntries(children.map(({ steps }, i) => [`a${i + 1}`, steps]))
   const fails = draw() < 0.1
@@ -40,13 +43,7 @@ export function chaosRun(seed: number): ChaosRun {
 
 type Child = { request: Record<string, unknown>; steps: object[] }
 
-function child(
-  kind: Kind,
-  id: string,
-  run: ChaosRun,
-  draw: () => number,
-  apart: boolean,
-): Child {
+function child(kind: Kind, id: string, run: ChaosRun, draw: () => number, apart: boolean): Child {
   const delay_ms = Math.floor(draw() * 60)
   const place = apart ? { profile: APART } : {}
   const done = { delay_ms, text: `Done by ${id}.` }
@@ -59,7 +56,7 @@ function child(
     case 'think':
       return { request: { task: 'Think' }, steps: [{ delay_ms: 5 * delay_ms, text: `Thought by ${id}.` }] }
     case 'write': {
-      const path = `out/${run.seed}/${id}.txt`
+      const path = `${run.folder}/${id}.txt`
       const content = `${run.seed} ${id}\n`
       run.files[path] = content
       return {
@@ -70,11 +67,14 @@ function child(
     case 'run': {
       const mark = `${run.seed}/${id}`
       run.effects[id] = mark
-      const command = `echo ${mark} >> effects/${run.seed}; sleep 0.0${Math.floor(draw() * 10)}; echo went`
+      const command = `mkdir -p ${run.folder}; echo ${mark} >> ${run.folder}/effects; sleep 0.0${Math.floor(draw() * 10)}; echo went`
       // One that was cut short is said to be that, and is not made again.
       return {
         request: { task: 'Run', ...place },
-        steps: [{ delay_ms, calls: [{ run_command: { command } }] }, { ...done, expect: { matches: 'went|nterrupted' } }],
+        steps: [
+          { delay_ms, calls: [{ run_command: { command } }] },
+          { ...done, expect: { matches: 'went|nterrupted' } },
+        ],
       }
     }
     case 'fail':
@@ -83,7 +83,10 @@ function child(
     case 'check': {
       const passes = draw() < 0.7
       if (!passes) run.ends[id] = 'gate_failed'
-      return { request: { task: 'Be judged', checks: [passes ? 'grep -q alpha a.txt' : 'grep -q omega a.txt'] }, steps: [done] }
+      return {
+        request: { task: 'Be judged', checks: [passes ? 'grep -q alpha a.txt' : 'grep -q omega a.txt'] },
+        steps: [done],
+      }
     }
   }
 }
@@ -91,11 +94,17 @@ function child(
 /** The ways in which a root asks for its eight, and what it must then be told. */
 function delegations(asked: object[], { ends }: ChaosRun, draw: () => number): object[] {
   const all = asked.map((request) => ({ spawn: request }))
-  const told = (ids: string[]) => ({ contains: ids.map((id) => `[${id}: ${ends[id] === 'completed' ? 'OK' : 'ERROR'}]`) })
+  const told = (ids: string[]) => ({
+    contains: ids.map((id) => `[${id}: ${ends[id] === 'completed' ? 'OK' : 'ERROR'}]`),
+  })
   const ids = Object.keys(ends)
   const way = draw()
   if (way < 0.5) {
-    return [{ calls: all }, { calls: [{ spawn_await: { job_ids: '*' } }] }, { expect: told(ids), calls: [{ list_dir: {} }] }]
+    return [
+      { calls: all },
+      { calls: [{ spawn_await: { job_ids: '*' } }] },
+      { expect: told(ids), calls: [{ list_dir: {} }] },
+    ]
   }
   if (way < 0.75) return [{ calls: asked.map((request) => ({ spawn_agent: request })) }]
   return [

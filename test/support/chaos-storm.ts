@@ -14,9 +14,9 @@ const SETTINGS = {
 }
 
 /** More would only wait for each other. */
-const OPEN_RUNS = 30
+const OPEN_RUNS = 16
 const WORKERS = 3
-const CONCURRENCY = 12
+const CONCURRENCY = 8
 const KILL_EVERY_MS = 5000
 const RESTART_EVERY_MS = 10_000
 /** Of those that are killed, every so manieth is not replaced before the next is. */
@@ -32,29 +32,43 @@ export type Storm = {
   retinue: Retinue
   given: Given[]
   killed: number
+  /** Workers that ended without having been killed. */
+  ended_alone: number
   restarts: number
   took_ms: number
+  /** Of all workers that there were. */
+  pids: number[]
 }
 
+/** `onLate`: what is to be learned of a run that is not over after so long, before it is given up. */
+type Patience = { late_ms: number; onLate: (storm: Storm, late: Given) => Promise<void> }
+
 /**
- * Gives so many runs to three workers. With chaos one of these is killed every 5 s, and the database restarted every
- * 10 s. Answers when all of them are over and no worker is left; the database is there.
+ * Gives so many runs to three workers, of which one is killed every 5 s, while the database is restarted every 10 s. Answers when all of them are over and no worker is left; the database is there.
  */
-export async function storm(
-  runs: number,
-  options: { chaos: boolean; late_ms: number; onLate: (storm: Storm, late: Given) => Promise<void> },
-): Promise<Storm> {
+export async function storm(runs: number, options: Patience): Promise<Storm> {
   const server = await ownPostgres({ durable: true })
   const store = await server.database()
   const ledger = makeProject({ 'calls.jsonl': '', 'workers.log': '' })
-  const cwd = makeProject({ '.gitignore': 'scripts/\n', 'a.txt': 'alpha\nbeta\n', 'effects/.gitkeep': '' }, { git: true })
+  const cwd = makeProject({ '.gitignore': 'scripts/\nown/\n', 'a.txt': 'alpha\nbeta\n' }, { git: true })
   mkdirSync(join(cwd, 'scripts'))
-  const workers = new ChaosWorkers({ cwd, store, settings: SETTINGS, concurrency: CONCURRENCY, ledger })
+  const workers = new ChaosWorkers({ cwd, store, settings: SETTINGS, concurrency: CONCURRENCY, ledger }, WORKERS)
   const retinue = await createRetinue({ cwd, store, engine: 'dbos', settings: SETTINGS, env: {} })
-  const result: Storm = { cwd, store, ledger, retinue, given: [], killed: 0, restarts: 0, took_ms: 0 }
-  await Promise.all(Array.from({ length: WORKERS }, () => workers.start()))
+  const result: Storm = {
+    cwd,
+    store,
+    ledger,
+    retinue,
+    given: [],
+    killed: 0,
+    ended_alone: 0,
+    restarts: 0,
+    took_ms: 0,
+    pids: workers.pids,
+  }
+  await workers.fill()
   const over = new AbortController()
-  const chaos = options.chaos ? [killing(workers, over.signal), restarting(server, result, over.signal)] : []
+  const chaos = [killing(workers, over.signal), restarting(server, result, over.signal)]
   const began = performance.now()
   const seeds = Array.from({ length: runs }, (_, i) => i)
   const face = async () => {
@@ -69,14 +83,11 @@ export async function storm(
     await workers.stop()
   }
   result.killed = workers.killed
+  result.ended_alone = workers.ended_alone
   return result
 }
 
-async function give(
-  seed: number,
-  storm: Storm,
-  { late_ms, onLate }: { late_ms: number; onLate: (storm: Storm, late: Given) => Promise<void> },
-): Promise<void> {
+async function give(seed: number, storm: Storm, { late_ms, onLate }: Patience): Promise<void> {
   const { cwd, retinue } = storm
   const run = chaosRun(seed)
   writeFileSync(join(cwd, 'scripts', `${seed}.yaml`), JSON.stringify(run.script))
@@ -98,12 +109,9 @@ async function give(
 }
 
 async function killing(workers: ChaosWorkers, over: AbortSignal): Promise<void> {
-  let missing = 0
   while (await passed(KILL_EVERY_MS, over)) {
     await workers.killOne()
-    missing += 1
-    if (workers.killed % NEVER === 0) continue
-    for (; missing > 0; missing--) void workers.start()
+    if (workers.killed % NEVER !== 0) void workers.fill()
   }
 }
 

@@ -24,7 +24,7 @@ models.resolve = async (name) => {
 
 // One whose parent is gone has nobody who would end it.
 process.stdin.on('end', () => process.exit(1)).resume()
-const say = (what) => process.stderr.write(`${new Date().toISOString()} ${process.pid} ${what}\n`)
+const say = ({ text }) => process.stderr.write(`${new Date().toISOString()} ${process.pid} ${text}\n`)
 const worker = await startWorker({ cwd, host, store, models, settings, concurrency, env: {}, say })
 process.stdout.write('ready\n')
 process.once('SIGTERM', async () => {

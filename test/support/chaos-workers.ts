@@ -10,27 +10,43 @@ export type WorkerOrder = { cwd: string; store: string; settings: object; concur
 
 /** Worker processes, of which any may be killed at any time. */
 export class ChaosWorkers {
-  readonly #alive: ChildProcess[] = []
-  killed = 0
+  readonly #alive = new Set<ChildProcess>()
+  readonly #killed = new Set<ChildProcess>()
+  #stopping = false
+  /** Those that were there, and those that ended without having been killed. */
+  readonly pids: number[] = []
+  ended_alone = 0
 
-  constructor(private readonly order: WorkerOrder) {}
+  constructor(
+    private readonly order: WorkerOrder,
+    private readonly size: number,
+  ) {}
 
-  get pids(): number[] {
-    return this.#alive.flatMap(({ pid }) => pid ?? [])
+  get killed(): number {
+    return this.#killed.size
   }
 
-  /** Answers when it takes work, or is dead. */
-  async start(): Promise<void> {
+  /** Starts as many as are missing. Answers when these take work, or are dead. */
+  async fill(): Promise<void> {
+    const missing = this.#stopping ? 0 : this.size - this.#alive.size
+    await Promise.all(Array.from({ length: Math.max(0, missing) }, () => this.#start()))
+  }
+
+  async #start(): Promise<void> {
     const child = spawn(process.execPath, [WORKER, JSON.stringify(this.order)], { stdio: 'pipe' })
-    this.#alive.push(child)
+    this.#alive.add(child)
+    this.pids.push(child.pid as number)
     // What they say is for whoever looks for a cause.
-    child.stderr.on('data', (said: Buffer) => appendFileSync(join(this.order.ledger, 'workers.log'), said))
+    child.stderr.on('data', (said: Buffer) => this.#log(said.toString()))
     // A pipe of one that was killed.
     child.stdin.on('error', () => {})
     child.once('exit', (code, signal) => {
-      const at = this.#alive.indexOf(child)
-      if (at >= 0) this.#alive.splice(at, 1)
-      if (signal !== 'SIGKILL') appendFileSync(join(this.order.ledger, 'workers.log'), `${child.pid} ended with ${code ?? signal}\n`)
+      this.#alive.delete(child)
+      if (this.#stopping || this.#killed.has(child)) return
+      // As by whatever keeps services running: the database may have been away when it started.
+      this.ended_alone += 1
+      this.#log(`${child.pid} ended by itself: ${code ?? signal}\n`)
+      void this.fill()
     })
     await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
   }
@@ -39,7 +55,7 @@ export class ChaosWorkers {
   async killOne(): Promise<void> {
     const [oldest] = this.#alive
     if (!oldest) return
-    this.killed += 1
+    this.#killed.add(oldest)
     const gone = once(oldest, 'exit')
     oldest.kill('SIGKILL')
     await gone
@@ -47,6 +63,7 @@ export class ChaosWorkers {
 
   /** Ends them all, politely. */
   async stop(): Promise<void> {
+    this.#stopping = true
     await Promise.all(
       [...this.#alive].map(async (child) => {
         const gone = once(child, 'exit')
@@ -54,5 +71,9 @@ export class ChaosWorkers {
         await gone
       }),
     )
+  }
+
+  #log(said: string): void {
+    appendFileSync(join(this.order.ledger, 'workers.log'), said)
   }
 }

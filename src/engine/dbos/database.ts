@@ -3,8 +3,16 @@ import { databaseSettings } from '../../store/index.js'
 /** Where DBOS keeps its queues: in the database that has the log, in a schema of its own. */
 export type Database = { url: string; schema: string }
 
+/** Whoever is stopped inside a transaction keeps others out for so long. */
+const IDLE_IN_TRANSACTION_MS = 10_000
+
+/** DBOS would set that timeout itself, in a way that pg warns of on stderr. */
+export const OWN_TIMEOUT = { systemDatabaseIdleTransactionTimeoutMs: 0 }
+
 export function databaseOf(store: string): Database {
   const read = databaseSettings(store)
   if (!read.ok) throw new Error(read.message)
-  return { url: read.settings.connection, schema: `${read.settings.schema}_dbos` }
+  const { connection, schema } = read.settings
+  const timeout = `idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`
+  return { url: `${connection}${connection.includes('?') ? '&' : '?'}${timeout}`, schema: `${schema}_dbos` }
 }

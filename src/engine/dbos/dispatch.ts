@@ -1,6 +1,7 @@
 import type { DBOSClient } from '@dbos-inc/dbos-sdk'
-import type { Database } from './database.js'
+import { type Database, OWN_TIMEOUT } from './database.js'
 import { migrated } from './migrate.js'
+import { openPool } from './pool.js'
 
 /** The one workflow there is: work on an agent until it rests. */
 export const ADVANCE = 'advance'
@@ -13,6 +14,11 @@ export const ADVANCE = 'advance'
 export const APPLICATION_VERSION = 'retinue-1'
 export const APPLICATION = 'retinue'
 
+const CONNECTIONS = 4
+/** So long, and so many at a time. */
+const KEPT_MS = 60 * 60 * 1000
+const MOST_REMOVED = 1000
+
 /** Somebody who is to be worked on, and why: the same for the same reason, so that it is asked for once. */
 export type Wake = { run_id: string; agent_id: string; why: string; delay_ms?: number }
 
@@ -20,7 +26,7 @@ export type Wake = { run_id: string; agent_id: string; why: string; delay_ms?: n
 export class Dispatch {
   readonly queue: string
   /** Opened when there is something to give: most commands have nothing. */
-  #client: Promise<DBOSClient> | null = null
+  #client: Promise<{ client: DBOSClient; end: () => Promise<void> }> | null = null
 
   constructor(
     readonly database: Database,
@@ -59,6 +65,20 @@ export class Dispatch {
     return ids.length
   }
 
+  /** Removes what was done long ago: the log has it all. */
+  async tidy(): Promise<void> {
+    const client = await this.#open()
+    const done = await client.listWorkflows({
+      status: ['SUCCESS', 'ERROR', 'CANCELLED'],
+      completedBefore: new Date(Date.now() - KEPT_MS).toISOString(),
+      queueName: this.queue,
+      limit: MOST_REMOVED,
+      loadInput: false,
+      loadOutput: false,
+    })
+    if (done.length > 0) await client.deleteWorkflows(done.map(({ workflowID }) => workflowID))
+  }
+
   /** Workers that have something under way. */
   async executors(): Promise<string[]> {
     const client = await this.#open()
@@ -72,31 +92,38 @@ export class Dispatch {
   }
 
   async close(): Promise<void> {
-    const client = await this.#client?.catch(() => null)
-    await client?.destroy()
+    const opened = await this.#client?.catch(() => null)
+    await opened?.end()
   }
 
-  #open(): Promise<DBOSClient> {
+  async #open(): Promise<DBOSClient> {
     this.#client ??= openClient(this.database).catch((error) => {
       this.#client = null
       throw error
     })
-    return this.#client
+    return (await this.#client).client
   }
 }
 
-async function openClient(database: Database): Promise<DBOSClient> {
+async function openClient(database: Database): Promise<{ client: DBOSClient; end: () => Promise<void> }> {
   const { DBOSClient } = await import('@dbos-inc/dbos-sdk')
   const { url, schema } = database
   // The first who needs its tables makes them, worker or not.
   await migrated(database)
-  return DBOSClient.create({
+  const pool = await openPool(database, CONNECTIONS)
+  const client = await DBOSClient.create({
     systemDatabaseUrl: url,
+    systemDatabasePool: pool,
     systemDatabaseSchemaName: schema,
-    systemDatabasePoolSize: 4,
     applicationName: APPLICATION,
     logger: QUIET,
+    ...OWN_TIMEOUT,
   })
+  const end = async () => {
+    await client.destroy()
+    await pool.end()
+  }
+  return { client, end }
 }
 
 /** What DBOS says of itself is said by others too: whoever cannot reach the database is told by the store. */

@@ -14,12 +14,16 @@ export class RestingSlot implements Slot {
   parked = false
   /** The last word that it can have heard by then. */
   heard = 0
+  /** Its sub-agents of which it knows that they have ended, and which have to wait for others. */
+  settled: readonly string[] = []
   /** How long it had left then. null: no time of its own passes while it rests. */
   time_left_ms: number | null = null
 
   constructor(
     private readonly loop: AgentLoop,
     private readonly lastWord: () => number,
+    /** Whether those that it waits for are given to the workers, and what they said to it before is heard. */
+    private readonly isSettled: () => boolean,
   ) {}
 
   release(): void {
@@ -38,13 +42,16 @@ export class RestingSlot implements Slot {
   }
 
   async #look(): Promise<void> {
+    if (!this.isSettled()) return
     const heard = this.lastWord()
+    const { settled } = this.loop
     const { time_left_ms } = this.loop
     // What keeps it from being let go of is met by the loop itself.
     const parked = await this.loop.park('it rests').catch(() => false)
     if (!parked) return
     this.parked = true
     this.heard = heard
+    this.settled = settled
     this.time_left_ms = time_left_ms
     this.#stop()
   }

@@ -6,6 +6,10 @@ export const SILENT_MS = 8000
 /** One whose lock is free is dead, unless it has just lost its connection and comes back. */
 const UNLOCKED_MS = 3000
 const AGAIN_MS = 500
+/** When all have lost their connections, the first to be back does not take the others for dead. */
+const SETTLED_MS = 4000
+/** Those that left without a word are no news any more. */
+const FORGOTTEN = "interval '1 hour'"
 
 /** What others may know of a worker. */
 export type WorkerInfo = {
@@ -27,6 +31,7 @@ export function rollTable({ schema }: Database): string {
  */
 export class Roll {
   #client: pg.Client | null = null
+  #connected_at = 0
   #ended = false
 
   constructor(
@@ -47,8 +52,8 @@ export class Roll {
 
   /** Those of these workers that are gone. One looks at a time: null where another does. */
   async gone<T>(executors: readonly string[], takeUp: (gone: string[]) => Promise<T>): Promise<T | null> {
-    if (executors.length === 0) return null
     const client = await this.#connected()
+    if (executors.length === 0 || performance.now() - this.#connected_at < SETTLED_MS) return null
     await client.query('BEGIN')
     try {
       const { rows: locked } = await client.query<{ mine: boolean }>(
@@ -67,6 +72,7 @@ export class Roll {
                    AND (classid::bigint << 32) | objid::bigint = hashtextextended(asked.executor, 0)))`,
         [[...executors], SILENT_MS, UNLOCKED_MS],
       )
+      await client.query(`DELETE FROM ${this.#table} WHERE beat_at < now() - ${FORGOTTEN}`)
       const gone = rows.map(({ executor }) => executor).filter((executor) => executor !== this.executor)
       return gone.length > 0 ? await takeUp(gone) : null
     } finally {
@@ -110,6 +116,7 @@ export class Roll {
       executor text PRIMARY KEY, info jsonb NOT NULL, started_at timestamptz NOT NULL, beat_at timestamptz NOT NULL)`)
     await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [this.executor])
     this.#client = client
+    this.#connected_at = performance.now()
     return client
   }
 }

@@ -6,7 +6,7 @@ import type { Cancel, ChildTask, ChildWork, Engine, Taken } from '../engine.js'
 import { Slots } from '../slots.js'
 import { Workplace } from '../workplace.js'
 import type { Dispatch } from './dispatch.js'
-import { LEASE_TTL_MS, rest } from './rest.js'
+import { AT_REST, LEASE_TTL_MS, rest } from './rest.js'
 import { RestingSlot } from './resting-slot.js'
 import { RunWatch } from './run-watch.js'
 
@@ -14,8 +14,18 @@ import { RunWatch } from './run-watch.js'
 export type Left =
   | { ok: true; result: Awaited<ReturnType<AgentLoop['run']>> }
   /** `heard`: the last word that it can have heard. `time_left_ms`: until its time is up; null: none passes. */
-  | { ok: false; code: 'rests'; message: string; heard: number; time_left_ms: number | null }
+  | {
+      ok: false
+      code: 'rests'
+      message: string
+      heard: number
+      settled: readonly string[]
+      time_left_ms: number | null
+    }
   | { ok: false; code: 'abandoned'; message: string }
+
+/** Leases are renewed so often. */
+const RENEWED_MS = LEASE_TTL_MS / 3
 
 type Parts = { store: Store; clock: Clock; identity: Identity; dispatch: Dispatch }
 
@@ -26,6 +36,8 @@ export class WorkerEngine implements Engine {
   readonly #watch: RunWatch
   /** Of one parent so many are given away at once; what a worker takes is its queue's to limit. */
   readonly #given = new Slots(Number.MAX_SAFE_INTEGER)
+  /** Parents of sub-agents that are being given away just now, with how many these are. */
+  readonly #unsettled = new Map<string, number>()
 
   constructor(private readonly parts: Parts) {
     const { store, clock, identity } = parts
@@ -60,6 +72,17 @@ export class WorkerEngine implements Engine {
     return this.#place.isAtWork(run_id, agent_id)
   }
 
+  /** Whether a worker has renewed it since it was last due. Whoever else holds one, for longer, gives it away soon. */
+  isFresh({ expires_at }: Lease): boolean {
+    const left_ms = expires_at - this.parts.clock.now()
+    return left_ms <= LEASE_TTL_MS && left_ms > LEASE_TTL_MS - RENEWED_MS
+  }
+
+  /** While it is made ready to be worked on. */
+  keep<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
+    return this.#place.keep(lease, work)
+  }
+
   /** What was said to a run while nobody worked on it. */
   catchUp(run_id: string): Promise<Signal[]> {
     return this.#place.catchUp(run_id)
@@ -78,7 +101,12 @@ export class WorkerEngine implements Engine {
   }
 
   async work(lease: Lease, loop: AgentLoop): Promise<Left> {
-    const slot = new RestingSlot(loop, () => this.#place.heard)
+    const key = `${lease.run_id}/${lease.agent_id}`
+    const slot = new RestingSlot(
+      loop,
+      () => this.#place.heard,
+      () => !this.#unsettled.has(key),
+    )
     const { store } = this.parts
     const letGo = (held: Lease) => (slot.parked ? rest(store, held).then(() => {}) : store.release(held))
     try {
@@ -87,7 +115,8 @@ export class WorkerEngine implements Engine {
       if (!(error instanceof AbandonedError)) throw error
       const { message } = error
       if (!slot.parked) return { ok: false, code: 'abandoned', message }
-      return { ok: false, code: 'rests', message, heard: slot.heard, time_left_ms: slot.time_left_ms }
+      const { heard, settled, time_left_ms } = slot
+      return { ok: false, code: 'rests', message, heard, settled, time_left_ms }
     } finally {
       slot.release()
     }
@@ -115,14 +144,16 @@ export class WorkerEngine implements Engine {
         signal: left.signal,
         ...(group_limit === undefined ? {} : { group_limit }),
       })
+      const settled = this.#settling(group)
       try {
         if (abandoned !== null) throw new AbandonedError(abandoned)
         const early = await this.#unstarted(task, cancelled, left.signal)
         if (early) return early.done
         given = true
         if (cancelled) await this.#tellCancel(run_id, agent_id, cancelled)
-        return await this.#ended(task, () => abandoned, left.signal)
+        return await this.#ended(task, () => abandoned, left.signal, settled)
       } finally {
+        settled()
         slot?.release()
       }
     }
@@ -130,6 +161,21 @@ export class WorkerEngine implements Engine {
     const ended = run()
     ended.catch(forget)
     return { ended, cancel, abandon, stopped: left.signal, cancelled: () => cancelled, forget }
+  }
+
+  /** Until it is over the parent does not rest: what it has not done then, nobody would. Answers with how to end that. */
+  #settling(parent: string): () => void {
+    const change = (by: number) => {
+      const left = (this.#unsettled.get(parent) ?? 0) + by
+      if (left > 0) this.#unsettled.set(parent, left)
+      else this.#unsettled.delete(parent)
+    }
+    let over = false
+    change(1)
+    return () => {
+      if (!over) change(-1)
+      over = true
+    }
   }
 
   /** One that was cancelled before it began does not begin: its place is taken, so that no worker begins it later. */
@@ -142,7 +188,11 @@ export class WorkerEngine implements Engine {
     if (done !== null) return { done }
     const { store } = this.parts
     const held = await store.lease(run_id, agent_id)
-    if (held && (await store.read({ run_id, agent_id, limit: 1 })).length > 0) return null
+    if (held && (await store.read({ run_id, agent_id, limit: 1 })).length > 0) {
+      // Should nobody have it worked on any more, whoever waits for it does.
+      if (held.owner === AT_REST || !this.isHeld(held)) await this.wake(run_id, agent_id, `look-${held.epoch}`)
+      return null
+    }
     if (!held && !cancelled) {
       await this.wake(run_id, agent_id, 'start')
       return null
@@ -166,9 +216,14 @@ export class WorkerEngine implements Engine {
   }
 
   /** Waits until it has ended, wherever that is, or until this process lets go of it. */
-  async #ended<T>(task: ChildTask<T>, abandoned: () => string | null, stopped: AbortSignal): Promise<T> {
+  async #ended<T>(
+    task: ChildTask<T>,
+    abandoned: () => string | null,
+    stopped: AbortSignal,
+    settled: () => void,
+  ): Promise<T> {
     const { run_id, agent_id, end, admit } = task
-    const stopAdmitting = this.#admit(run_id, agent_id, admit, stopped)
+    const { caught_up, deaf } = this.#admit(run_id, agent_id, admit, stopped)
     let unwatch = () => {}
     let heard = () => {}
     const onStop = () => heard()
@@ -184,17 +239,24 @@ export class WorkerEngine implements Engine {
         if (done !== null) return done
         const why = abandoned()
         if (why !== null) throw new AbandonedError(why)
+        await caught_up
+        settled()
         await next
       }
     } finally {
       unwatch()
-      stopAdmitting()
+      deaf()
       stopped.removeEventListener('abort', onStop)
     }
   }
 
-  /** It may ask to write, now or before this process had its parent. */
-  #admit(run_id: string, agent_id: string, admit: ChildTask<unknown>['admit'], stopped: AbortSignal): () => void {
+  /** It may ask to write, now or before this process had its parent. `caught_up`: what it asked before was heard. */
+  #admit(
+    run_id: string,
+    agent_id: string,
+    admit: ChildTask<unknown>['admit'],
+    stopped: AbortSignal,
+  ): { caught_up: Promise<void>; deaf: () => void } {
     let asked = false
     const hear = (signal: Signal) => {
       if (asked || signal.kind !== 'admit' || signal.run_id !== run_id || agentIn(signal.data) !== agent_id) return
@@ -204,11 +266,10 @@ export class WorkerEngine implements Engine {
         .catch(() => {})
     }
     const deaf = this.#place.onSignal(hear)
-    void this.parts.store.signals({ run_id, after: 0 }).then(
-      (signals) => signals.forEach(hear),
-      () => {},
-    )
-    return deaf
+    const caught_up = this.parts.store.signals({ run_id, after: 0 }).then((signals) => signals.forEach(hear))
+    // Whoever waits for it is told.
+    caught_up.catch(() => {})
+    return { caught_up, deaf }
   }
 
   /** Lets go of everything that is at work here: other workers take it up. */

@@ -1,14 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { customAlphabet } from 'nanoid'
+import { OWN_TIMEOUT } from './database.js'
 import { ADVANCE, APPLICATION, APPLICATION_VERSION, type Dispatch, QUIET } from './dispatch.js'
 import { migrated } from './migrate.js'
+import { openPool } from './pool.js'
 import { Roll, SILENT_MS } from './roll.js'
 
 /** How often it says that it is there, and looks for those that are not any more. */
 const BEAT_MS = 1000
 /** How often the queue is looked at when nothing else says that there is work. */
 const POLL_MS = 50
+/** To the database, for the queue alone. */
+const CONNECTIONS = 10
 /** What one says who is told to stop is heard by the others as soon as that. */
 const GRACE_MS = 20_000
+/** How often what was done long ago is removed. */
+const TIDY_MS = 60_000
 /** Before one that failed is tried again, here or elsewhere. */
 const AGAIN_MS = 2000
 
@@ -32,7 +39,7 @@ export type WorkerHealth = {
   problem: string | null
 }
 
-export type WorkerParts = {
+type WorkerParts = {
   dispatch: Dispatch
   /** The name of this machine. */
   machine: string
@@ -50,13 +57,15 @@ export type WorkerParts = {
 export class QueueWorker {
   readonly id: string
   readonly #roll: Roll
+  #pool: Awaited<ReturnType<typeof openPool>> | null = null
   #timer: NodeJS.Timeout | null = null
   #stopped: Promise<void> | null = null
   #working = 0
   #done = 0
   #beaten_at = 0
+  #tidied_at = 0
   #problem: string | null = null
-  #looking = false
+  #looking: Promise<void> | null = null
 
   constructor(private readonly parts: WorkerParts) {
     const { dispatch, machine, project, concurrency, version } = parts
@@ -71,6 +80,7 @@ export class QueueWorker {
     } catch (error) {
       const { DBOS } = await import('@dbos-inc/dbos-sdk')
       await DBOS.shutdown().catch(() => {})
+      await this.#pool?.end().catch(() => {})
       await this.#roll.leave()
       throw error
     }
@@ -79,15 +89,18 @@ export class QueueWorker {
   async #start(): Promise<void> {
     const { dispatch, concurrency } = this.parts
     const { DBOS } = await import('@dbos-inc/dbos-sdk')
+    this.#pool = await openPool(dispatch.database, CONNECTIONS)
     DBOS.registerWorkflow((run_id: string, agent_id: string) => this.#advance(run_id, agent_id), { name: ADVANCE })
     DBOS.setConfig({
       name: APPLICATION,
       systemDatabaseUrl: dispatch.database.url,
+      systemDatabasePool: this.#pool,
       systemDatabaseSchemaName: dispatch.database.schema,
       applicationVersion: APPLICATION_VERSION,
       executorID: this.id,
       listenQueues: [dispatch.queue],
       logger: QUIET,
+      ...OWN_TIMEOUT,
     })
     await migrated(dispatch.database)
     await DBOS.launch()
@@ -98,7 +111,7 @@ export class QueueWorker {
       onConflict: 'always_update',
     })
     this.#beaten_at = Date.now()
-    this.#timer = setInterval(() => void this.#look(), BEAT_MS)
+    this.#timer = setInterval(() => this.#beatAndLook(), BEAT_MS)
   }
 
   health(): WorkerHealth {
@@ -123,10 +136,12 @@ export class QueueWorker {
     const late = setTimeout(() => void this.parts.letGo(), grace_ms)
     // A little longer than they have, so that those that are let go of can say so.
     await DBOS.shutdown({ workflowCompletionTimeoutMS: grace_ms + AGAIN_MS })
+    await this.#pool?.end().catch(() => {})
     clearTimeout(late)
     await this.parts.letGo()
     // Not before: whoever does not say that it is there is taken for dead, and what it works on is given to others.
     if (this.#timer) clearInterval(this.#timer)
+    await this.#looking
     await this.#roll.leave()
   }
 
@@ -148,22 +163,34 @@ export class QueueWorker {
 
   /** Another may be able to, or this one in a while. As long as that cannot be written down, it is not done. */
   async #again(run_id: string, agent_id: string): Promise<void> {
-    await this.parts.dispatch.wake({ run_id, agent_id, why: `failed-${newName()}`, delay_ms: AGAIN_MS })
+    const wake = { run_id, agent_id, why: `failed-${newName()}`, delay_ms: AGAIN_MS }
+    while (
+      !(await this.parts.dispatch.wake(wake).then(
+        () => true,
+        () => false,
+      ))
+    ) {
+      if (this.#stopped) throw new Error('The worker was stopped')
+      await sleep(AGAIN_MS)
+    }
   }
 
   /** One at a time, however slow the database is. */
+  #beatAndLook(): void {
+    this.#looking ??= this.#look().finally(() => {
+      this.#looking = null
+    })
+  }
+
   async #look(): Promise<void> {
-    if (this.#looking) return
-    this.#looking = true
     try {
       await this.#beat()
       if (this.#stopped === null) await this.#takeUp()
+      if (this.#stopped === null) await this.#tidy()
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error)
       if (this.#problem === null) this.parts.say({ kind: 'problem', text: `The database does not answer: ${message}` })
       this.#problem = message
-    } finally {
-      this.#looking = false
     }
   }
 
@@ -172,6 +199,12 @@ export class QueueWorker {
     this.#beaten_at = Date.now()
     if (this.#problem !== null) this.parts.say({ kind: 'mended', text: 'The database answers again' })
     this.#problem = null
+  }
+
+  async #tidy(): Promise<void> {
+    if (Date.now() - this.#tidied_at < TIDY_MS) return
+    this.#tidied_at = Date.now()
+    await this.parts.dispatch.tidy()
   }
 
   async #takeUp(): Promise<void> {

@@ -30,7 +30,8 @@ const MOST = 500
  */
 export class Appends {
   #queue: Job[] = []
-  #working: Promise<void> | null = null
+  #working = false
+  #last: Promise<unknown> = Promise.resolve()
   #closed = false
   readonly #statements
 
@@ -42,18 +43,22 @@ export class Appends {
     this.#statements = prepare(parts.tables)
   }
 
-  append(batch: Append): Promise<AppendResult> {
-    return new Promise((resolve, reject) => {
-      assertSound(batch)
-      if (this.#closed) throw storeClosed()
-      this.#queue.push({ batch, entries: entriesOf(batch), resolve, reject })
-      this.#working ??= this.#work()
+  async append(batch: Append): Promise<AppendResult> {
+    assertSound(batch)
+    if (this.#closed) throw storeClosed()
+    const entries = entriesOf(batch)
+    const result = new Promise<AppendResult>((resolve, reject) => {
+      this.#queue.push({ batch, entries, resolve, reject })
     })
+    // They are settled in the order in which they were asked for.
+    this.#last = result.catch(() => {})
+    if (!this.#working) void this.#work()
+    return result
   }
 
-  /** When everything that was asked for so far is settled. */
+  /** When everything that was asked for so far is settled. What is asked for from now on is not waited for. */
   async settled(): Promise<void> {
-    await this.#working
+    await this.#last
   }
 
   async close(): Promise<void> {
@@ -62,9 +67,10 @@ export class Appends {
   }
 
   async #work(): Promise<void> {
+    this.#working = true
     await setImmediate()
     while (this.#queue.length > 0) await this.#commit(this.#queue.splice(0, MOST))
-    this.#working = null
+    this.#working = false
   }
 
   async #commit(jobs: readonly Job[]): Promise<void> {

@@ -64,6 +64,8 @@ export class Connections {
   ) {
     // An idle connection that breaks is replaced by the next that is needed.
     pool.on('error', () => {})
+    // Nor does one end the process that breaks in the moment between two who use it, when nobody else hears of it.
+    pool.on('connect', (client) => client.on('error', () => {}))
     // Everybody who waits listens to these, and there may be many.
     setMaxListeners(0, this.#left.signal, this.#closed.signal)
   }
@@ -132,7 +134,7 @@ export class Connections {
   }
 
   /** Ends early when the store is closed. */
-  async pause(ms: number, signal = this.#left.signal): Promise<void> {
+  async pause(ms: number, signal: AbortSignal = this.#left.signal): Promise<void> {
     // Not all at once, when many processes have lost the same server.
     const some = ms * (0.5 + Math.random() / 2)
     await setTimeout(some, undefined, { signal }).catch(() => {})

@@ -197,5 +197,7 @@ export async function migrate(client: Client, schema: string): Promise<Kind> {
 }
 
 export async function forgetWriters(client: Client, { writers }: Tables): Promise<void> {
-  await client.query(`DELETE FROM ${writers} WHERE at < now() - interval '${WRITERS_KEPT}'`)
+  // One that is locked writes just now. It is not waited for.
+  const old = `SELECT writer FROM ${writers} WHERE at < now() - interval '${WRITERS_KEPT}' FOR UPDATE SKIP LOCKED`
+  await client.query(`DELETE FROM ${writers} WHERE writer IN (${old})`)
 }

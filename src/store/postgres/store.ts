@@ -40,7 +40,7 @@ export class PostgresStore implements Store {
     const tables = tablesOf(schema)
     const channel = channelOf(schema)
     const id = randomUUID()
-    // Two writers, so that a lease is not renewed late because many events are on their way.
+    // Two writers, so that a lease or a signal does not wait for the appends that come after it.
     const appending = new Transactions(connections, `${id} appends`, tables)
     const writing = new Transactions(connections, `${id} writes`, tables)
     this.#connections = connections
@@ -86,7 +86,7 @@ export class PostgresStore implements Store {
   }
 
   rebuildProjections() {
-    return this.#writes.add(() =>
+    return this.#writes.inOrder(() =>
       rebuild(this.#connections, this.#projections, tablesOf(this.#connections.settings.schema)),
     )
   }
@@ -101,19 +101,20 @@ export class PostgresStore implements Store {
   }
 
   acquire(request: Parameters<Store['acquire']>[0]) {
-    return this.#writes.add(() => this.#leases.acquire(request))
+    return this.#writes.inOrder(() => this.#leases.acquire(request))
   }
 
   renew(lease: Lease, ttl_ms: number) {
-    return this.#writes.add(() => this.#leases.renew(lease, ttl_ms))
+    // A lease that was let go, or taken by another, is not renewed in whatever order the two come.
+    return this.#writes.atOnce(() => this.#leases.renew(lease, ttl_ms))
   }
 
   release(lease: Lease) {
-    return this.#writes.add(() => this.#leases.release(lease))
+    return this.#writes.inOrder(() => this.#leases.release(lease))
   }
 
   signal(signal: Omit<Signal, 'id' | 'at'>) {
-    return this.#writes.add(() => this.#signals.add(signal))
+    return this.#writes.inOrder(() => this.#signals.add(signal))
   }
 
   async signals(query: { run_id?: string; after: number }) {
@@ -142,16 +143,16 @@ export class PostgresStore implements Store {
   }
 
   putRecord(record: Parameters<Store['putRecord']>[0]) {
-    return this.#writes.add(() => this.#records.put(record))
+    return this.#writes.inOrder(() => this.#records.put(record))
   }
 
   deleteRecord(record: Parameters<Store['deleteRecord']>[0]) {
-    return this.#writes.add(() => this.#records.delete(record))
+    return this.#writes.inOrder(() => this.#records.delete(record))
   }
 
   async appendControl(events: readonly NewControlEvent[]) {
     const drafts = controlDrafts(events)
-    return this.#writes.add(() => this.#control.append(drafts))
+    return this.#writes.inOrder(() => this.#control.append(drafts))
   }
 
   async readControl(query: Parameters<Store['readControl']>[0] = {}) {

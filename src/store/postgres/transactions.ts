@@ -15,9 +15,10 @@ export type Made<T> = {
 
 /**
  * Transactions of one writer, one after the other, each done exactly once. Where the connection breaks before the
- * COMMIT is answered, nobody can tell from that whether it was done. So each transaction leaves its number in the
- * writer's row of `writers`; the next connection reads it there, and waits for the lock on it while the server is still
- * busy with what the old one had sent.
+ * COMMIT is answered, nobody can tell from that whether it was done. So each transaction begins by putting its number
+ * into the writer's row of `writers`, and holds that row up to its end. The next connection does the same: it waits
+ * while the server is still busy with what the old one had sent, then finds the number there or not. When that takes
+ * longer than a statement may wait for a lock, it asks again.
  */
 export class Transactions {
   #number = 0
@@ -37,23 +38,19 @@ export class Transactions {
     let open: { value: T } | null = null
     const attempt = () =>
       this.connections.with(async (client) => {
-        const begun = client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
-        // What is sent behind it fails as well, and tells.
-        begun.catch(() => {})
-        if (open && (await this.#isCommitted(client))) {
+        const begun = this.#begin(client)
+        if (open && !(await begun)) {
           await client.query('ROLLBACK')
           return open.value
         }
         open = null
-        const { value, changed, statements = [], after } = await work(client)
-        await begun
+        const { value, changed, statements = [], after } = await behind(begun, work(client))
         if (!changed) {
           await client.query('ROLLBACK')
           return value
         }
         open = { value }
-        const mark = bound(this.#statements.mark, this.writer, this.#number)
-        const outcome = await commit(client, [...statements, mark], after)
+        const outcome = await commit(client, statements, after)
         if (outcome.ok) return value
         if (!outcome.open) open = null
         throw outcome.error
@@ -61,10 +58,23 @@ export class Transactions {
     return this.connections.patiently(attempt, 'write')
   }
 
-  async #isCommitted(client: Client): Promise<boolean> {
-    const { rows } = await client.query(bound(this.#statements.last, this.writer))
-    return rows[0]?.last === this.#number
+  /** false: the transaction of this number was committed before. */
+  async #begin(client: Client): Promise<boolean> {
+    const mark = bound(this.#statements.mark, this.writer, this.#number)
+    const [, { rowCount }] = await Promise.all([
+      client.query('BEGIN ISOLATION LEVEL READ COMMITTED'),
+      client.query(mark),
+    ])
+    return rowCount === 1
   }
+}
+
+/** What was sent behind the beginning fails with it; the reason is what the beginning failed with. */
+async function behind<T>(begun: Promise<unknown>, work: Promise<T>): Promise<T> {
+  const [begin, made] = await Promise.allSettled([begun, work])
+  if (begin.status === 'rejected') throw begin.reason
+  if (made.status === 'rejected') throw made.reason
+  return made.value
 }
 
 type Outcome = { ok: true } | { ok: false; open: boolean; error: unknown }
@@ -85,11 +95,11 @@ async function commit(client: Client, statements: readonly Query[], after: Query
 
 function prepare({ writers }: Tables) {
   return {
-    last: { name: 'last_of_writer', text: `SELECT last FROM ${writers} WHERE writer = $1 FOR UPDATE` },
+    // Waits for whoever holds the row or is about to make it. It changes none that has the number already.
     mark: {
       name: 'mark_writer',
-      text: `INSERT INTO ${writers} (writer, last, at) VALUES ($1, $2, now())
-        ON CONFLICT (writer) DO UPDATE SET last = excluded.last, at = excluded.at`,
+      text: `INSERT INTO ${writers} AS w (writer, last, at) VALUES ($1, $2, now())
+        ON CONFLICT (writer) DO UPDATE SET last = excluded.last, at = excluded.at WHERE w.last < excluded.last`,
     },
   }
 }

@@ -1,27 +1,44 @@
 import { storeClosed } from '../refusals.js'
 import type { Appends } from './append.js'
 
-/**
- * Every write that is no append, one after the other in the order in which they were asked for, each after the appends
- * that were asked for before it: a lease that is let go is let go after the last event under it.
- */
+/** Every write that is no append. */
 export class Writes {
   #last: Promise<unknown> = Promise.resolve()
+  readonly #taken = new Set<Promise<unknown>>()
   #closed = false
 
   constructor(readonly appends: Appends) {}
 
-  add<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#closed) return Promise.reject(storeClosed())
-    const before = this.appends.settled()
-    const done = this.#last.then(() => before).then(work)
+  /**
+   * One after the other in the order in which they were asked for, each after the appends that were asked for before
+   * it, and not after those that came later: a lease that is let go is let go after the last event under it.
+   */
+  inOrder<T>(work: () => Promise<T>): Promise<T> {
+    const before = Promise.all([this.#last, this.appends.settled()])
+    const done = this.#take(() => before.then(work))
     this.#last = done.catch(() => {})
     return done
+  }
+
+  /** For one that needs no order, and must not come late: it waits for nobody. */
+  atOnce<T>(work: () => Promise<T>): Promise<T> {
+    return this.#take(work)
+  }
+
+  async #take<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#closed) throw storeClosed()
+    const done = work()
+    this.#taken.add(done)
+    try {
+      return await done
+    } finally {
+      this.#taken.delete(done)
+    }
   }
 
   /** Takes nothing more; answers when what was taken is settled. */
   async close(): Promise<void> {
     this.#closed = true
-    await this.#last
+    await Promise.allSettled(this.#taken)
   }
 }
