@@ -21,7 +21,9 @@ it(
     const ledger = readLedger(done.ledger)
     const faults: string[] = []
     for (const given of done.given) {
-      for (const fault of await faultsOf(done, given, ledger)) faults.push(`run ${given.run.seed}: ${fault}`)
+      const found = await faultsOf(done, given, ledger)
+      if (found.length > 0 && given.problems.length === 0) accounts.push(await accountOf(done, given))
+      faults.push(...found.map((fault) => `run ${given.run.seed}: ${fault}`))
     }
     faults.push(...(await leftBehind(done)))
     await done.retinue.close()

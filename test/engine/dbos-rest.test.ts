@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { sharedPostgres } from '../support/postgres.js'
 import { makeProject, tree } from '../support/project.js'
 import { TREE_SETTINGS } from '../support/tree-run.js'
@@ -27,8 +27,8 @@ const SCRIPT = JSON.stringify({
 it('a parent rests while one that has ended waits for another, and gives others its place', async () => {
   const store = await (await sharedPostgres()).database()
   const cwd = makeProject({ 'script.yaml': SCRIPT }, { git: true })
-  await startWorkers({ cwd, store, settings: TREE_SETTINGS, count: 1, concurrency: 1 }, onTestFinished)
-  const face = await openFace({ cwd, store, settings: TREE_SETTINGS }, onTestFinished)
+  await startWorkers(1, { cwd, store, settings: TREE_SETTINGS, concurrency: 1 })
+  const face = await openFace({ cwd, store, settings: TREE_SETTINGS })
   const run = face.run({ task: 'Go' })
   expect(await run.result()).toMatchObject({ outcome: 'completed', text: 'Done.' })
   expect(tree(cwd)).toMatchObject({ 'one/a.txt': 'x\n', 'two/a.txt': 'x\n' })

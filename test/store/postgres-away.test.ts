@@ -107,7 +107,6 @@ describe('a COMMIT that got no answer', () => {
     // The old connection for the table, the new one for the old.
     await waitingForLocks(url, 2)
     await endLastWait(url)
-    await waitingForLocks(url, 1)
     await waitingForLocks(url, 2)
     await letGo()
     return done

@@ -67,15 +67,20 @@ export async function holding(url: string, statement: string): Promise<() => Pro
 const WAITING = `FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = 'retinue' AND wait_event_type = 'Lock'`
 
+async function waiting(url: string): Promise<number[]> {
+  return (await besides<{ pid: number }>(url, `SELECT pid ${WAITING} ORDER BY query_start`)).map(({ pid }) => pid)
+}
+
 /** Answers when so many connections of stores in this database wait for a lock. */
 export async function waitingForLocks(url: string, connections: number): Promise<void> {
-  const count = async () => (await besides(url, `SELECT 1 ${WAITING}`)).length
-  await expect.poll(count, { interval: 10 }).toBe(connections)
+  await expect.poll(() => waiting(url), { interval: 10 }).toHaveLength(connections)
 }
 
 /** As when it has waited for too long: the server gives up the statement of the one who began to wait last. */
 export async function endLastWait(url: string): Promise<void> {
-  await besides(url, `SELECT pg_cancel_backend(pid) ${WAITING} ORDER BY query_start DESC LIMIT 1`)
+  const last = (await waiting(url)).at(-1) as number
+  await besides(url, `SELECT pg_cancel_backend(${last})`)
+  await expect.poll(() => waiting(url), { interval: 10 }).not.toContain(last)
 }
 
 async function connected(url: string): Promise<pg.Client> {

@@ -44,7 +44,8 @@ export type Storm = {
 type Patience = { late_ms: number; onLate: (storm: Storm, late: Given) => Promise<void> }
 
 /**
- * Gives so many runs to three workers, of which one is killed every 5 s, while the database is restarted every 10 s. Answers when all of them are over and no worker is left; the database is there.
+ * Gives so many runs to three workers, of which one is killed every 5 s, while the database is restarted every 10 s.
+ * Answers when all of them are over and no worker is left; the database is there.
  */
 export async function storm(runs: number, options: Patience): Promise<Storm> {
   const server = await ownPostgres({ durable: true })

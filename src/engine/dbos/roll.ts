@@ -112,8 +112,12 @@ export class Roll {
     client.on('error', lost)
     client.on('end', lost)
     await client.connect()
+    // Two who make it at once get into each other's way, although it says IF NOT EXISTS.
+    const roll = [`${this.database.schema} roll`]
+    await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', roll)
     await client.query(`CREATE TABLE IF NOT EXISTS ${this.#table} (
       executor text PRIMARY KEY, info jsonb NOT NULL, started_at timestamptz NOT NULL, beat_at timestamptz NOT NULL)`)
+    await client.query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', roll)
     await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [this.executor])
     this.#client = client
     this.#connected_at = performance.now()
