@@ -34,7 +34,7 @@ type Parts = {
 }
 
 /** `held`: another works on it. `left`: this worker lets go of it, and another takes it up. */
-export type Advanced = 'over' | 'held' | 'rests' | 'left'
+type Advanced = 'over' | 'held' | 'rests' | 'left'
 
 /** What one that rests knew when it was let go of: the last word, and which sub-agents have to wait to be joined. */
 type Rest = { heard: number; settled: readonly string[] }

@@ -5,7 +5,7 @@ import { accountOf, faultsOf, leftBehind, readLedger } from '../support/chaos-ch
 import { storm } from '../support/chaos-storm.js'
 
 const FULL = process.env.RETINUE_FULL === '1'
-const RUNS = FULL ? 5000 : 24
+const RUNS = Number(process.env.RETINUE_CHAOS_RUNS ?? (FULL ? 5000 : 24))
 
 /** A run that takes longer is stuck. There are many at once, and each may lose its worker again and again. */
 const LATE_MS = 240_000

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 const WORKER = fileURLToPath(new URL('./chaos-worker.mjs', import.meta.url))
 
-export type WorkerOrder = { cwd: string; store: string; settings: object; concurrency: number; ledger: string }
+type WorkerOrder = { cwd: string; store: string; settings: object; concurrency: number; ledger: string }
 
 /** Worker processes, of which any may be killed at any time. */
 export class ChaosWorkers {

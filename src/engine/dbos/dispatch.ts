@@ -20,7 +20,7 @@ const KEPT_MS = 60 * 60 * 1000
 const MOST_REMOVED = 1000
 
 /** Somebody who is to be worked on, and why: the same for the same reason, so that it is asked for once. */
-export type Wake = { run_id: string; agent_id: string; why: string; delay_ms?: number }
+type Wake = { run_id: string; agent_id: string; why: string; delay_ms?: number }
 
 /** Hands agents to whichever worker has room. */
 export class Dispatch {

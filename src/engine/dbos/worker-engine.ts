@@ -11,7 +11,7 @@ import { RestingSlot } from './resting-slot.js'
 import { RunWatch } from './run-watch.js'
 
 /** How an agent was left. `rests`: it waits for others, and whoever it waits for has it taken up again. */
-export type Left =
+type Left =
   | { ok: true; result: Awaited<ReturnType<AgentLoop['run']>> }
   /** `heard`: the last word that it can have heard. `time_left_ms`: until its time is up; null: none passes. */
   | {
