@@ -72,7 +72,7 @@ describe('a worker that is killed with SIGKILL', () => {
   it.concurrent.for(chosen)(
     '$when the commit of event $position is followed by another, as if nothing had happened',
     async (kill, { onTestFinished, expect }) => {
-      const { signal, finished_by_then, calls, heir, idle_ms } = await outlive(kill, onTestFinished)
+      const { signal, finished_by_then, calls, heir } = await outlive(kill, onTestFinished)
       expect(signal).toBe('SIGKILL')
       expect(calls.filter(({ pid, agent_id }) => pid === heir.pid && finished_by_then.includes(agent_id))).toEqual([])
       // Only the call that was under way when the process died is made a second time.
@@ -80,7 +80,6 @@ describe('a worker that is killed with SIGKILL', () => {
         expect(perAgent(calls, agent_id)).toBeGreaterThanOrEqual(count)
         expect(perAgent(calls, agent_id)).toBeLessThanOrEqual(count + 1)
       }
-      expect(idle_ms).toBeLessThan(GOES_ON_MS)
     },
   )
 
