@@ -100,7 +100,7 @@ export class Advancing {
   async #child(run: RunRow, agent_id: string): Promise<Outcome> {
     const { run_id, session_id } = run
     const { driver, store, engine } = this.parts
-    const row = (await store.agents(run_id)).find((agent) => agent.agent_id === agent_id)
+    const row = await store.agent(run_id, agent_id)
     if (!row || row.parent_id === null || row.state === 'closed') return 'over'
     const parent = await this.#memory(run_id, row.parent_id)
     const child = parent?.children.find(({ id }) => id === agent_id)

@@ -87,6 +87,8 @@ export type Settings = {
   model_timeout_ms?: number
   /** Agents at work at once. */
   max_concurrent?: number
+  /** What this machine has that others have not. With the engine `local`, agents that need another label are refused. */
+  labels?: string[]
   /** Worktrees of sub-agents, and how the result of a run reaches the folder. */
   workspace?: Partial<WorkspaceSettings>
   /** Sub-agents and their profiles. What is absent is as in `DELEGATION_DEFAULTS`, limit by limit in its budget. */

@@ -37,10 +37,11 @@ export async function openProject(options: OpenOptions) {
 }
 
 export type OpenWorkerOptions = Omit<OpenOptions, 'engine' | 'max_concurrent'> &
-  Pick<WorkerOptions, 'concurrency' | 'say'>
+  Pick<WorkerOptions, 'concurrency' | 'labels' | 'at_once' | 'per_run' | 'say'>
 
-/** A worker of a project folder, with the configuration that holds there. `concurrency`: else as many as that lets. */
-export async function openWorker({ concurrency, say, ...options }: OpenWorkerOptions): Promise<Worker> {
+/** A worker of a project folder, with the configuration that holds there: what is said here stands before that. */
+export async function openWorker(given: OpenWorkerOptions): Promise<Worker> {
+  const { concurrency, labels, at_once, per_run, say, ...options } = given
   checkOptions(openOptionsSchema, options)
   const { made, config } = await projectOptions({ ...options, engine: 'dbos' })
   if (!isDatabaseUrl(made.store)) {
@@ -49,9 +50,15 @@ export async function openWorker({ concurrency, say, ...options }: OpenWorkerOpt
       'A worker takes runs from a PostgreSQL database, and the store here is a file: name one with --store postgres://…, RETINUE_STORE, or store in your own configuration',
     )
   }
+  const { workers, delegation } = config.config
+  const all = at_once ?? workers.at_once
+  const run = per_run ?? workers.per_run
   return startWorker({
     ...made,
-    concurrency: concurrency ?? config.config.delegation.max_concurrent,
+    concurrency: concurrency ?? workers.concurrency ?? delegation.max_concurrent,
+    labels: labels ?? workers.labels,
+    ...(all === null ? {} : { at_once: all }),
+    ...(run === null ? {} : { per_run: run }),
     ...(say ? { say } : {}),
   })
 }
@@ -124,6 +131,7 @@ function settingsOf(config: ResolvedConfig, origin: (path: string) => Origin): S
     max_attempts: config.retry.max_attempts,
     model_timeout_ms: config.model_timeout_ms,
     max_concurrent,
+    labels: config.workers.labels,
     workspace: config.workspace,
     delegation,
     principals: config.principals,

@@ -7,6 +7,8 @@ import {
   DELEGATION_BOUNDS,
   isolationSchema,
   type LimitName,
+  labelSchema,
+  labelsSchema,
   landSchema,
   MIN_CHILD_TOKENS,
   modeSchema,
@@ -21,6 +23,7 @@ import {
   reportPathFault,
   ruleSchema,
   unknownLimits,
+  WORKER_BOUNDS,
 } from './domain/index.js'
 import { RetinueError } from './errors.js'
 
@@ -123,6 +126,7 @@ const settingsSchema = z.strictObject({
   max_attempts: z.int().min(1).optional(),
   model_timeout_ms: z.number().positive().optional(),
   max_concurrent: z.int().min(1).optional(),
+  labels: labelsSchema.optional(),
   workspace: workspaceSchema.optional(),
   delegation: delegationSchema.optional(),
   principals: z.record(z.string(), principalRoleSchema).optional(),
@@ -153,6 +157,14 @@ export const retinueOptionsSchema = z.strictObject({
     .optional(),
   profiles: z.custom((value) => typeof value === 'function', 'must be a function that finds profiles').optional(),
   secrets: z.array(z.strictObject({ name: z.string(), value: z.string() })).optional(),
+})
+
+/** What a worker is told besides what a Retinue is. */
+export const workerOptionsSchema = z.object({
+  concurrency: within(WORKER_BOUNDS).optional(),
+  labels: labelsSchema.optional(),
+  at_once: within(WORKER_BOUNDS).optional(),
+  per_run: within(WORKER_BOUNDS).optional(),
 })
 
 export const runOptionsSchema = z.strictObject({
@@ -210,6 +222,7 @@ const spawnTaskSchema = z.strictObject({
     .optional(),
   budget: budget({ total_tokens: MIN_CHILD_TOKENS }).optional(),
   max_retries: within(DELEGATION_BOUNDS.max_retries).optional(),
+  label: labelSchema.optional(),
   cache: z.boolean().optional(),
 })
 

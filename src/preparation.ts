@@ -53,6 +53,8 @@ export type RunParts = {
   redactor: Redactor
   /** Secrets that somebody named, rather than such as were found. */
   named_secrets: string[]
+  /** What this machine has. null: agents run on workers, and one that needs a label waits for a worker with it. */
+  labels: readonly string[] | null
 }
 
 /** Whose an agent is and whom it has: where its sub-agents come from (null: it has none) and what is above it. */
@@ -324,6 +326,8 @@ export class Preparation {
     const priced = contract.execution.budget.cost_usd === null || place.model.price !== undefined
     const faults = unenforceable(contract, { sandboxed: place.sandboxed, priced })
     if (faults.length > 0) return `This contract cannot be enforced: ${faults.join('; ')}`
+    const { label } = contract.execution
+    if (label !== undefined && this.parts.labels?.includes(label) === false) return unlabelled(label)
     // What code goes by is written down as it is, or rules would change their meaning.
     const { permissions, model } = contract
     const exposed = this.parts.redactor.findIn(JSON.stringify([this.parts.cwd, permissions, model]))
@@ -351,6 +355,10 @@ function replacedRoles({ profiles }: Catalog): string[] {
     const isRole = shadows.some(({ kind }) => kind === 'role')
     return fromProject && isRole ? [`${name} is the profile in ${source.file}, not the role that ships`] : []
   })
+}
+
+function unlabelled(label: string): string {
+  return `It needs a worker with the label ${label}, and agents run in this process: use the engine dbos, or, if this machine has what it means, list ${label} under workers.labels in your own configuration`
 }
 
 function noModel(models: Models): string {

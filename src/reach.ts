@@ -41,7 +41,7 @@ export class Reach {
 
   constructor(
     private readonly host: Host,
-    private readonly place: { cwd: string; env: Record<string, string | undefined> },
+    private readonly place: { cwd: string; env: Record<string, string | undefined>; has_labels: boolean },
     private readonly sources: () => Promise<ReachSources>,
   ) {}
 
@@ -71,7 +71,7 @@ export class Reach {
       const known = made.get(key)
       if (known) return known
       const tools = createToolRegistry([
-        ...builtinTools({ ...options, skills, profiles, has_servers }),
+        ...builtinTools({ ...options, skills, profiles, has_servers, has_labels: this.place.has_labels }),
         ...connections.tools,
       ])
       if (made.size >= REGISTRIES_KEPT) made.clear()

@@ -80,6 +80,7 @@ export function cacheKey(contract: Contract, task: string, { checks = [] }: Dele
   if (checks.some(({ kind }) => kind === 'command')) return null
   const { permissions, model, execution, workspace, agent, step } = contract
   const { wall_ms, total_tokens, cost_usd, sub_agents, ...own } = execution.budget
-  const what = [task, permissions, model, own, workspace, agent, step]
+  const { label } = execution
+  const what = [task, permissions, model, own, workspace, agent, step, ...(label === undefined ? [] : [label])]
   return createHash('sha256').update(JSON.stringify(what)).digest('hex')
 }

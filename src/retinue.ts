@@ -62,6 +62,7 @@ import {
   LocalEngine,
   type PresentWorker,
   presentWorkers,
+  Routes,
   WorkerEngine,
 } from './engine/index.js'
 import { RetinueError } from './errors.js'
@@ -113,11 +114,17 @@ async function assemble(options: RetinueOptions, role: Role): Promise<LocalRetin
   const env = options.env ?? process.env
   const folder = resolve(options.cwd ?? process.cwd())
   const cwd = await openFolder(host, folder)
-  const dispatch = options.engine === 'dbos' ? dispatchOf(options.store, cwd) : null
+  const database = options.engine === 'dbos' ? databaseFor(options.store) : null
   const { store, foreign, gone } = await openStore(options.store ?? join(cwd, '.retinue', 'retinue.db'), { host, cwd })
+  const dispatch = database && new Dispatch(database, workspaceId(cwd), new Routes(store))
   const models = options.models ?? createModels({ env, scripts_root: cwd, readText: host.readText })
   const { reach: sources = {} } = options
-  const reach = new Reach(host, { cwd, env }, typeof sources === 'function' ? sources : async () => sources)
+  const labels = dispatch ? null : (options.settings?.labels ?? [])
+  const reach = new Reach(
+    host,
+    { cwd, env, has_labels: labels === null || labels.length > 0 },
+    typeof sources === 'function' ? sources : async () => sources,
+  )
   const redactor = createRedactor([
     ...findSecrets({ env, named: options.settings?.secrets ?? [] }),
     ...(options.secrets ?? []),
@@ -132,6 +139,7 @@ async function assemble(options: RetinueOptions, role: Role): Promise<LocalRetin
     reach,
     redactor,
     named_secrets,
+    labels,
     settings: options.settings ?? {},
     found: options.profiles ?? (async () => []),
     foreign,
@@ -142,8 +150,8 @@ async function assemble(options: RetinueOptions, role: Role): Promise<LocalRetin
   })
 }
 
-function dispatchOf(store: Store | string | undefined, cwd: string): Dispatch {
-  if (typeof store === 'string' && isDatabaseUrl(store)) return new Dispatch(databaseOf(store), workspaceId(cwd))
+function databaseFor(store: Store | string | undefined): ReturnType<typeof databaseOf> {
+  if (typeof store === 'string' && isDatabaseUrl(store)) return databaseOf(store)
   throw new RetinueError(
     'config',
     'The engine dbos runs agents on the PostgreSQL that has the log: name one with store: postgres://…, or leave engine: local',

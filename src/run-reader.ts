@@ -69,7 +69,7 @@ export class RunReader {
 
   /** The result of a sub-agent; null while it is not closed. */
   async closedChild(run_id: string, agent_id: string, parent_id: string): Promise<AgentResult | null> {
-    const agent = (await this.store.agents(run_id)).find((one) => one.agent_id === agent_id)
+    const agent = await this.store.agent(run_id, agent_id)
     if (agent?.state !== 'closed') return null
     const events = await this.store.read({ run_id, agent_id: parent_id })
     const closed = events.find(
@@ -80,7 +80,7 @@ export class RunReader {
 
   /** A sub-agent by its id, without a result while it is not closed; null: the run has none of that id. */
   async child(run_id: string, agent_id: string): Promise<{ title: string; result: AgentResult | null } | null> {
-    const agent = (await this.store.agents(run_id)).find((one) => one.agent_id === agent_id)
+    const agent = await this.store.agent(run_id, agent_id)
     if (!agent || agent.parent_id === null) return null
     const { step } = JSON.parse(agent.context_json) as Contract
     return { title: titleOf(step.title), result: await this.closedChild(run_id, agent_id, agent.parent_id) }

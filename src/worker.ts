@@ -1,5 +1,6 @@
 import type { Retinue, RetinueOptions } from './api.js'
 import { QueueWorker, type WorkerHealth, type WorkerNews } from './engine/index.js'
+import { checkOptions, workerOptionsSchema } from './options.js'
 import { createWorkerRetinue } from './retinue.js'
 import { VERSION } from './version.js'
 
@@ -8,8 +9,14 @@ const DEFAULT_CONCURRENCY = 8
 
 export type WorkerOptions = RetinueOptions & {
   store: string
-  /** Agents at work at once on each worker of the project. */
+  /** Agents at work at once on this worker. */
   concurrency?: number
+  /** What this machine has that others have not: sub-agents can ask for a worker with one of them. */
+  labels?: readonly string[]
+  /** Agents at work at once on all workers of the project together. Those with a label count apart. */
+  at_once?: number
+  /** The same of one run. */
+  per_run?: number
   /** What a person should hear of. */
   say?: (news: WorkerNews) => void
 }
@@ -25,10 +32,13 @@ export type Worker = {
 
 /** One in a process. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { concurrency = DEFAULT_CONCURRENCY, say = () => {}, ...rest } = options
+  const { concurrency = DEFAULT_CONCURRENCY, labels = [], at_once, per_run, say = () => {}, ...rest } = options
+  checkOptions(workerOptionsSchema, { concurrency, labels, at_once, per_run })
+  const limits = { at_once: at_once ?? null, per_run: per_run ?? null }
   const { retinue, advancing, dispatch, machine, letGo } = await createWorkerRetinue(rest)
   const worker = new QueueWorker({
-    ...{ dispatch, machine, concurrency, say, letGo, project: retinue.cwd, version: VERSION },
+    ...{ dispatch, machine, concurrency, limits, say, letGo, project: retinue.cwd, version: VERSION },
+    labels: [...new Set(labels)],
     advance: (run_id, agent_id) => advancing.advance(run_id, agent_id),
   })
   try {

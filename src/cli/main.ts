@@ -1,12 +1,13 @@
 import { isatty } from 'node:tty'
 import { Command, CommanderError, Option } from 'commander'
-import { VERSION } from '../index.js'
+import { VERSION, WORKER_BOUNDS } from '../index.js'
 import { addAgents } from './agents-commands.js'
 import { EXIT } from './exit.js'
 import { guard } from './guard.js'
 import {
   address,
   grace,
+  labels,
   maxConcurrent,
   positive,
   withContract,
@@ -175,7 +176,10 @@ export function createProgram(): Command {
 
   withPlace(program.command('worker'))
     .description('work on the runs that are given to the workers of this folder, until it is ended: the engine dbos')
-    .option('--concurrency <n>', 'agents at work at once on each worker of the folder', within(1, 1000))
+    .option('--concurrency <n>', 'agents at work at once on this worker', within(...WORKER_BOUNDS))
+    .option('--labels <names>', 'what this machine has that others have not, such as gpu,office', labels)
+    .option('--at-once <n>', 'agents at work at once on all workers of the folder', within(...WORKER_BOUNDS))
+    .option('--per-run <n>', 'the same of one run', within(...WORKER_BOUNDS))
     .option('--health <address>', 'answer /health and /metrics there: a port of this machine, or host:port', address)
     .option(
       '--grace <seconds>',

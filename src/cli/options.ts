@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { DELEGATION_BOUNDS, MODES, NETWORKS } from '../index.js'
+import { DELEGATION_BOUNDS, LABEL, LABEL_FAULT, MAX_LABELS, MODES, NETWORKS } from '../index.js'
 
 /** How what comes out looks. */
 export function withOutput(command: Command): Command {
@@ -99,6 +99,15 @@ export function grace(text: string): number {
   if (!(text.trim() !== '' && value >= 0 && value <= 86_400))
     throw new InvalidArgumentError('It must be a number of seconds from 0 to 86400.')
   return value
+}
+
+/** Between commas. */
+export function labels(text: string): string[] {
+  const names = text.split(',').map((name) => name.trim())
+  const wrong = names.find((name) => !LABEL.test(name))
+  if (wrong !== undefined) throw new InvalidArgumentError(`"${wrong}" is none: ${LABEL_FAULT}.`)
+  if (names.length > MAX_LABELS) throw new InvalidArgumentError(`At most ${MAX_LABELS} of them.`)
+  return names
 }
 
 export type Address = { host: string; port: number }

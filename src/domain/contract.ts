@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { authoritySchema } from './authority.js'
 import { budgetFaults, budgetSchema } from './budget.js'
 import { globFault } from './glob-fault.js'
+import { labelSchema } from './label.js'
 import { narrowerMode } from './modes.js'
 import { outcomeSchema } from './outcome.js'
 import { isolationSchema } from './workspace.js'
@@ -87,6 +88,8 @@ export const contractSchema = z
       close_on_completion: z.literal(true),
       /** Of its own sub-agents, at work at once. Absent: as many as the engine lets. */
       max_concurrent: z.int().min(1).optional(),
+      /** Which workers may have it: those with that label. Absent: any. */
+      label: labelSchema.optional(),
       budget: budgetSchema,
     }),
     workspace: z.strictObject({

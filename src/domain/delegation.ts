@@ -35,6 +35,8 @@ export type DelegationRequest = {
   inputs?: { from: string; title: string; outcome: Outcome; text: string }[]
   budget?: Partial<Budget>
   max_retries?: number
+  /** Of the workers that may have it. */
+  label?: string
   cache?: boolean
   /** Of whoever it stands in for: it can do no more. Nothing that a model or a program asks for. */
   at_most?: Authority

@@ -4,6 +4,7 @@ import { type Adjustment, type Contract, contractSchema } from './contract.js'
 import type { DelegationRequest, DelegationSettings } from './delegation.js'
 import { narrowAuthority, narrowMode } from './derive-authority.js'
 import { childBudget } from './derive-budget.js'
+import { childLabel } from './derive-label.js'
 import { allowedModels, givable, nameOf, outsidePolicy } from './derive-model.js'
 import { allowedProfiles, type Narrowing, profileObstacle, wantsSubAgents } from './derive-profile.js'
 import { childIsolation, mayWrite } from './derive-workspace.js'
@@ -70,6 +71,8 @@ export function deriveContract(derivation: Derivation): Derived {
 
   const narrowing = narrowingOf(derivation)
   const above = parent.contract
+  const bound = childLabel(above, profile, request)
+  if (!bound.ok) return bound
   const { mode, adjustments: modeAdjustments } = narrowMode(narrowing)
   const obstacle = spawnObstacle(derivation, mode)
   const paid = childBudget(derivation, obstacle === null)
@@ -124,6 +127,7 @@ export function deriveContract(derivation: Derivation): Derived {
       max_retries: retries.value,
       close_on_completion: true,
       ...(above.execution.max_concurrent === undefined ? {} : { max_concurrent: above.execution.max_concurrent }),
+      ...(bound.label === null ? {} : { label: bound.label }),
       budget,
     },
     workspace: {
@@ -141,6 +145,7 @@ export function deriveContract(derivation: Derivation): Derived {
       ...place.adjustments,
       ...timeout.adjustments,
       ...retries.adjustments,
+      ...bound.adjustments,
       // Wishes come from models, and a contract is no place for whatever they write.
     ].map((adjustment) => ({ ...adjustment, asked: titleOf(adjustment.asked) })),
   }

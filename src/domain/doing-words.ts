@@ -21,7 +21,7 @@ export function doingWords(agent: TreeAgent): string {
 function plainWords(doing: Doing, agent: TreeAgent): string {
   switch (doing.kind) {
     case 'waiting_for_slot':
-      return 'waits for a slot'
+      return doing.label === null ? 'waits for a slot' : `waits for a worker with the label ${doing.label}`
     case 'waiting_for_person':
       return `waits for a person: ${doing.summary}`
     case 'waiting_for_agents':

@@ -5,7 +5,8 @@ import type { RunTree, TreeAgent } from './tree.js'
 
 /** What an agent does at this moment, or what it waits for. */
 export type Doing =
-  | { kind: 'waiting_for_slot' }
+  /** `label`: of the workers that may have it; null: any. */
+  | { kind: 'waiting_for_slot'; label: string | null }
   | { kind: 'waiting_for_person'; tool: string; summary: string; since: number }
   | { kind: 'waiting_for_agents'; ids: string[] }
   | { kind: 'using_tool'; tool: string; summary: string; since: number; others: number }
@@ -42,7 +43,7 @@ export function isAwaited(agent: TreeAgent, child: TreeAgent): boolean {
 
 /** What an agent does itself, or what is done with it; null: it may be waiting for its sub-agents. */
 function busyWith(agent: TreeAgent): Doing | null {
-  if (agent.state === 'created') return { kind: 'waiting_for_slot' }
+  if (agent.state === 'created') return { kind: 'waiting_for_slot', label: agent.label }
   if (agent.gate !== null) return { kind: 'being_checked', ...agent.gate }
   if (agent.merging) return { kind: 'being_merged' }
   if (agent.state === 'waiting_for_merge') return { kind: 'waiting_for_merge' }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { budgetSchema } from './budget.js'
 import { checkSchema } from './contract.js'
 import { DELEGATION_BOUNDS } from './delegation.js'
+import { labelSchema } from './label.js'
 
 /** What becomes of the rest when a step fails. `replan`: the planner is asked for another rest. */
 export const onFailureSchema = z.enum(['stop', 'continue', 'replan'])
@@ -29,6 +30,8 @@ export const planStepSchema = z.strictObject({
   agent: z.string().nullable(),
   /** Steps that must be completed first. */
   depends_on: z.array(stepId),
+  /** Of the workers that may have its sub-agent. */
+  label: labelSchema.optional(),
   /** Globs of what it may write. Absent: all that its agent may. Empty: nothing. */
   owns: z.array(z.string()).optional(),
   /** Of the steps that it comes after, those whose results it is given. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { budgetSchema, MIN_WALL_MS } from './budget.js'
+import { labelSchema } from './label.js'
 import { modeSchema } from './modes.js'
 import { isolationSchema } from './workspace.js'
 
@@ -44,6 +45,8 @@ export const profileSchema = z.strictObject({
   context_share: z.int().min(1).max(100).optional(),
   attempt_timeout_ms: z.int().optional(),
   max_retries: z.int().min(0).optional(),
+  /** Of the workers that may have it. */
+  label: labelSchema.optional(),
   /** Whether it may have sub-agents of its own. */
   can_spawn_children: z.boolean().optional(),
   /** Which profiles or handles those have. Absent: any, or none. Such a list says that it may have some. */

@@ -115,6 +115,7 @@ export function rootContract(request: RootRequest): RootContract {
       max_retries: 0,
       close_on_completion: true,
       ...(request.max_concurrent === undefined ? {} : { max_concurrent: request.max_concurrent }),
+      ...(profile?.profile.label === undefined ? {} : { label: profile.profile.label }),
       budget,
     },
     workspace: {

@@ -23,6 +23,8 @@ export type TreeAgent = {
   profile: string | null
   model: string
   mode: Mode | null
+  /** Of the workers that may have it; null: any. */
+  label: string | null
   state: AgentState
   outcome: Outcome | null
   final_status: 'completed' | 'failed' | null
@@ -274,6 +276,7 @@ function newAgent(
     profile: contract?.agent.profile_id ?? null,
     model: contract ? `${contract.model.provider}/${contract.model.model}` : '',
     mode: contract?.permissions.mode ?? null,
+    label: contract?.execution.label ?? null,
     state: 'created',
     outcome: null,
     final_status: null,

@@ -5,6 +5,8 @@ import {
   type Check,
   globFault,
   isProtected,
+  LABEL,
+  LABEL_FAULT,
   type LimitName,
   MIN_CHILD_TOKENS,
   PLAN_BOUNDS,
@@ -43,6 +45,7 @@ export function readStep(value: unknown, path: Path, faults: FaultAt[]): StepDra
   const fields = new Fields(isMapping(value) ? value : { description: '-' }, path, faults, NAMES)
   const description = fields.needed('description', 'say what is to be done in this step')
   const owns = fields.texts('owns', (glob) => globFault(glob, 'owns') ?? protectedFault(glob))
+  const label = fields.text('label', (text) => (LABEL.test(text) ? null : `${quoted(text)} is none: ${LABEL_FAULT}`))
   return {
     path,
     own_id: idOf(fields),
@@ -50,6 +53,7 @@ export function readStep(value: unknown, path: Path, faults: FaultAt[]): StepDra
       title: fields.text('title') ?? titleOf(description),
       description,
       agent: agentOf(fields),
+      ...(label === undefined ? {} : { label }),
       ...(owns === undefined ? {} : { owns }),
       success_criteria: fields.texts('success_criteria') ?? [...STEP_DEFAULTS.success_criteria],
       checks: checksOf(fields, faults, 'step') ?? [...STEP_DEFAULTS.checks],

@@ -39,7 +39,7 @@ function written({ version, goal, steps, ...rest }: Plan): object {
 }
 
 function writtenStep(step: PlanStep, index: number, ids: readonly string[]): object {
-  const { id, title, description, agent, depends_on, owns, inputs } = step
+  const { id, title, description, agent, depends_on, owns, inputs, label } = step
   const { success_criteria, checks, budget, needs_approval, retries } = step
   const isPlace = (name: string) => String(Number(name)) === name && ids[Number(name) - 1] === name
   const reference = (name: string) => (isPlace(name) ? Number(name) : name)
@@ -47,6 +47,7 @@ function writtenStep(step: PlanStep, index: number, ids: readonly string[]): obj
     ...(id === String(index + 1) ? {} : { id }),
     ...(title === titleOf(description) ? {} : { title }),
     ...unusual({ agent }, STEP_DEFAULTS),
+    ...(label === undefined ? {} : { label }),
     description,
     ...unusual({ depends_on: depends_on.map(reference) }, STEP_DEFAULTS),
     ...(isSame(inputs, depends_on) ? {} : { inputs: inputs.map(reference) }),

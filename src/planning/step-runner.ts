@@ -188,6 +188,7 @@ export class StepRunner {
       title: step.title,
       context: [this.around.context, step.context ?? '', before].filter((part) => part !== '').join('\n\n'),
       ...(step.agent === null ? {} : { profile: step.agent }),
+      ...(step.label === undefined ? {} : { label: step.label }),
       ...(mode === undefined ? {} : { mode }),
       ...(named === null ? {} : { model: named }),
       ...(step.owns === null ? {} : { owns: step.owns }),

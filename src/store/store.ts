@@ -61,6 +61,8 @@ export interface Store extends Records {
   run(run_id: string): Promise<RunRow | null>
   /** In the order in which they were created. */
   agents(run_id: string): Promise<AgentRow[]>
+  /** One of them, null: there is no such. */
+  agent(run_id: string, agent_id: string): Promise<AgentRow | null>
   /** Recomputes `runs` and `sub_agents` from the events. */
   rebuildProjections(): Promise<void>
   /** Checks the digest chain of every stream of a run. null: untouched. */

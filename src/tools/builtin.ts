@@ -34,6 +34,8 @@ export type BuiltinOptions = {
   profiles?: readonly ProfileName[]
   /** Whether there are MCP servers whose tools could be forwarded to sub-agents. */
   has_servers?: boolean
+  /** Whether sub-agents can ask for a label. */
+  has_labels?: boolean
 }
 
 /** Names of the tools that ship, those included that are absent where nothing is set up for them. */
@@ -52,8 +54,9 @@ export function builtinTools({
   skills = [],
   profiles = [],
   has_servers = false,
+  has_labels = false,
 }: BuiltinOptions = {}): Tool[] {
-  const forwards = { skills: skills.length > 0, servers: has_servers }
+  const forwards = { skills: skills.length > 0, servers: has_servers, labels: has_labels }
   return [
     overview(tests),
     readFile,
@@ -76,6 +79,6 @@ export function builtinTools({
     spawn(profiles, forwards),
     spawnAwait,
     spawnAgent(profiles, forwards),
-    delegateTask,
+    delegateTask(forwards),
   ]
 }

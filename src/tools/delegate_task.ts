@@ -1,52 +1,62 @@
 import { z } from 'zod'
 import { type PlanState, plural, type StepSpec, type StepState } from '../domain/index.js'
 import type { Job } from './delegation.js'
-import { delegationPlan, delegatorOf, taskParameter } from './delegation-request.js'
+import {
+  delegationPlan,
+  delegatorOf,
+  type Forwards,
+  labelParameter,
+  taskParameter,
+  textOf,
+} from './delegation-request.js'
 import { adjustmentNotes, reasonRoom, type Section, sectionsText, statusOf } from './delegation-text.js'
 import { oneLine } from './text.js'
-import { defineTool, type ToolContext, type ToolOutput } from './tool.js'
+import { defineTool, type Tool, type ToolContext, type ToolOutput } from './tool.js'
 
 /** Seed 002's: one that breaks a task into more parts than this has not understood it. */
 const MAX_SUBTASKS = 5
 
-type Subtask = { task: string; scope?: string | undefined; depends_on?: number | undefined }
+type Subtask = { task: string; scope?: string | undefined; depends_on?: number | undefined; label?: unknown }
 
 /** How a subtask ended. `skipped`: why it was never started. `refused`: why it could not be. */
 type End = { job: Job; notes: string[] } | { job: null; status: 'SKIPPED' | 'ERROR' | 'RUNNING'; why: string }
 
-export const delegateTask = defineTool({
-  name: 'delegate_task',
-  effect: 'delegate',
-  repeatable: true,
-  description: () =>
-    `Runs 2 to ${MAX_SUBTASKS} subtasks of a plan, a sub-agent each, side by side, and returns one report; stops on error. ` +
-    'depends_on: index from 0 of an earlier subtask whose result it needs.',
-  parameters: z.strictObject({
-    plan: z.string(),
-    subtasks: z.array(
-      z.strictObject({
-        task: taskParameter,
-        scope: z.string().optional(),
-        depends_on: z.int().optional(),
-      }),
-    ),
-  }),
-  plan: async (args, context) => {
-    const fault = faultOf(args.subtasks)
-    if (fault !== null) return { ok: false, message: fault }
-    const summary = `delegate ${plural(args.subtasks.length, 'subtask')}: ${oneLine(args.plan)}`
-    const detail = [args.plan, ...args.subtasks.map(({ task }, i) => `${i}: ${task}`)].join('\n')
-    return delegationPlan(context, { summary, detail })
-  },
-  execute: async (args, context) => {
-    const delegator = delegatorOf(context)
-    const { call_id, signal } = context
-    const about = `This is one part of a larger task: ${args.plan}`
-    const state = await delegator.plans.carryOut({ call_id, delegator, signal }, args.subtasks.map(stepOf), about)
-    const ends = state.steps.map((step) => endOf(step, state, delegator.jobs()))
-    return report(args.plan, args.subtasks, ends, context)
-  },
-})
+export function delegateTask(forwards: Forwards): Tool {
+  return defineTool({
+    name: 'delegate_task',
+    effect: 'delegate',
+    repeatable: true,
+    description: () =>
+      `Runs 2 to ${MAX_SUBTASKS} subtasks of a plan, a sub-agent each, side by side, and returns one report; stops on error. ` +
+      'depends_on: index from 0 of an earlier subtask whose result it needs.',
+    parameters: z.strictObject({
+      plan: z.string(),
+      subtasks: z.array(
+        z.strictObject({
+          task: taskParameter,
+          scope: z.string().optional(),
+          depends_on: z.int().optional(),
+          ...labelParameter(forwards),
+        }),
+      ),
+    }),
+    plan: async (args, context) => {
+      const fault = faultOf(args.subtasks)
+      if (fault !== null) return { ok: false, message: fault }
+      const summary = `delegate ${plural(args.subtasks.length, 'subtask')}: ${oneLine(args.plan)}`
+      const detail = [args.plan, ...args.subtasks.map(({ task }, i) => `${i}: ${task}`)].join('\n')
+      return delegationPlan(context, { summary, detail })
+    },
+    execute: async (args, context) => {
+      const delegator = delegatorOf(context)
+      const { call_id, signal } = context
+      const about = `This is one part of a larger task: ${args.plan}`
+      const state = await delegator.plans.carryOut({ call_id, delegator, signal }, args.subtasks.map(stepOf), about)
+      const ends = state.steps.map((step) => endOf(step, state, delegator.jobs()))
+      return report(args.plan, args.subtasks, ends, context)
+    },
+  })
+}
 
 function faultOf(subtasks: readonly Subtask[]): string | null {
   if (subtasks.length === 0) return 'subtasks: must not be empty'
@@ -62,7 +72,8 @@ function faultOf(subtasks: readonly Subtask[]): string | null {
   return null
 }
 
-function stepOf({ task, scope, depends_on }: Subtask, i: number): StepSpec {
+function stepOf({ task, scope, depends_on, label }: Subtask, i: number): StepSpec {
+  const needs = textOf(label)
   const after = depends_on === undefined ? [] : [String(depends_on)]
   return {
     id: String(i),
@@ -80,6 +91,7 @@ function stepOf({ task, scope, depends_on }: Subtask, i: number): StepSpec {
     needs_approval: false,
     retries: 0,
     ...(scope?.trim() ? { scope: scope.trim() } : {}),
+    ...(needs === undefined ? {} : { label: needs }),
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Check, DelegationRequest } from '../domain/index.js'
+import { type Check, type DelegationRequest, LABEL, LABEL_FAULT } from '../domain/index.js'
 import { resolveToolName } from './aliases.js'
 import type { Delegator } from './delegation.js'
 import type { PlanResult, ToolContext } from './tool.js'
@@ -30,8 +30,16 @@ export function optionalEnum<S extends z.ZodType>(choice: S) {
   return z.preprocess((value) => (value === '' ? undefined : value), choice.optional()).optional()
 }
 
-/** What there is that could be forwarded to sub-agents. */
-export type Forwards = { skills: boolean; servers: boolean }
+/** What there is that could be forwarded to sub-agents. `labels`: whether there is more than one place to work in. */
+export type Forwards = { skills: boolean; servers: boolean; labels: boolean }
+
+/** An empty string is how weak models leave something out. */
+const labelWord = z.string().refine((text) => text.trim() === '' || LABEL.test(text.trim()), LABEL_FAULT)
+
+/** Said only where it can be met or waited for. */
+export function labelParameter({ labels }: Forwards) {
+  return labels ? { label: labelWord.optional().describe('of the worker it needs') } : {}
+}
 
 /** What every tool that makes one sub-agent can be asked for. */
 export function commonParameters(forwards: Forwards) {
@@ -43,6 +51,7 @@ export function commonParameters(forwards: Forwards) {
     cache: z.boolean().optional(),
     ...(forwards.skills ? { skills: wordsParameter.optional().describe('that it may load; comma-separated') } : {}),
     ...(forwards.servers ? { mcp_servers: wordsParameter.optional().describe('comma-separated') } : {}),
+    ...labelParameter(forwards),
   }
 }
 
@@ -61,13 +70,14 @@ export type Asked = {
   schema?: Record<string, unknown> | undefined
   model?: string | undefined
   cache?: boolean | undefined
+  label?: unknown
   skills?: unknown
   mcp_servers?: unknown
 }
 
 export function requestOf(asked: Asked): DelegationRequest {
   const request: DelegationRequest = { task: asked.task.trim() }
-  for (const name of ['profile', 'context', 'system_prompt', 'scope', 'model'] as const) {
+  for (const name of ['profile', 'context', 'system_prompt', 'scope', 'model', 'label'] as const) {
     const text = textOf(asked[name])
     if (text !== undefined) request[name] = text
   }
@@ -108,7 +118,7 @@ export function delegatorOf({ delegation }: ToolContext): Delegator {
   return delegation
 }
 
-function textOf(value: unknown): string | undefined {
+export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 }
 

@@ -5,10 +5,14 @@ import type { Address } from '../options.js'
 import { plural } from '../style.js'
 import { untilEnded } from '../until-ended.js'
 import { serveHealth } from '../worker/health.js'
+import { labelsInWords } from '../worker/labels.js'
 import { createReport, type Report } from '../worker/report.js'
 
 type WorkerFlags = Omit<StoreOptions, 'engine'> & {
   concurrency?: number
+  labels?: string[]
+  atOnce?: number
+  perRun?: number
   health?: Address
   grace: number
   json?: boolean
@@ -20,18 +24,22 @@ export async function worker(flags: WorkerFlags): Promise<number> {
   let begun: Worker | null = null
   const health = flags.health ? await serveHealth(flags.health, () => begun?.health() ?? null) : null
   try {
-    const { concurrency } = flags
+    const { concurrency, labels, atOnce: at_once, perRun: per_run } = flags
+    const told = Object.entries({ concurrency, labels, at_once, per_run }).filter(([, value]) => value !== undefined)
     const worker = await openWorker({
       ...{ ...placeOf(flags), env: process.env, say: ({ kind, text }) => report(kind, text) },
-      ...(concurrency === undefined ? {} : { concurrency }),
+      ...Object.fromEntries(told),
     })
     begun = worker
     const ended = untilEnded()
     const { id, retinue } = worker
-    const at_once = worker.health().concurrency
+    const own = worker.health()
     const where = health ? `; its health: ${health.url}/health` : ''
-    report('started', `Worker ${id} works in ${retinue.cwd} on ${plural(at_once, 'agent')} at once${where}`, {
-      ...{ id, project: retinue.cwd, concurrency: at_once, version: VERSION, pid: process.pid },
+    const labelled = own.labels.length > 0 ? `, with ${labelsInWords(own.labels)}` : ''
+    const on = `on ${plural(own.concurrency, 'agent')} at once${labelled}`
+    report('started', `Worker ${id} works in ${retinue.cwd} ${on}${where}`, {
+      ...{ id, project: retinue.cwd, concurrency: own.concurrency, labels: own.labels },
+      ...{ at_once: own.at_once, per_run: own.per_run, version: VERSION, pid: process.pid },
       health: health?.url ?? null,
     })
     await compareWithOthers(worker, report)
@@ -48,11 +56,19 @@ export async function worker(flags: WorkerFlags): Promise<number> {
   }
 }
 
-/** DBOS has one number for the queue: whoever starts last says it for all. */
+/** The database has one number of each for the folder: whoever starts last says it for all. */
 async function compareWithOthers({ id, retinue, health }: Worker, report: Report): Promise<void> {
-  const { concurrency } = health()
-  const others = (await retinue.workers()).filter((other) => other.id !== id && other.concurrency !== concurrency)
-  if (others.length === 0) return
-  const were = [...new Set(others.map((other) => other.concurrency))].join(', ')
-  report('note', `Other workers of this folder were told ${were} at once; from now on each has ${concurrency}`)
+  const own = health()
+  const others = (await retinue.workers()).filter((other) => other.id !== id)
+  for (const [limit, of] of Object.entries(SHARED) as [keyof typeof SHARED, string][]) {
+    const were = [...new Set(others.map((other) => other[limit]))].filter((number) => number !== own[limit])
+    if (were.length === 0) continue
+    const before = were.map((number) => number ?? 'no limit').join(', ')
+    report(
+      'note',
+      `Other workers of this folder were told ${before} ${of}; from now on it is ${own[limit] ?? 'no limit'}`,
+    )
+  }
 }
+
+const SHARED = { at_once: 'for all agents at work at once', per_run: 'for those of one run' } as const

@@ -1,6 +1,7 @@
 import type { PresentWorker } from '../../index.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { age, line, type Paint, paintFor, plural } from '../style.js'
+import { labelsInWords } from '../worker/labels.js'
 
 type WorkersFlags = Omit<StoreOptions, 'engine'> & { all?: boolean; json?: boolean }
 
@@ -19,10 +20,13 @@ export async function workers(flags: WorkersFlags): Promise<number> {
 }
 
 function workerLine(worker: PresentWorker, with_folder: boolean, { dim }: Paint): string {
-  const { id, host, pid, concurrency, version, project, started_at } = worker
+  const { id, host, pid, concurrency, labels, at_once, per_run, version, project, started_at } = worker
   const about = [
     `process ${pid} on ${host}`,
     `${plural(concurrency, 'agent')} at once`,
+    ...(labels.length > 0 ? [labelsInWords(labels)] : []),
+    ...(at_once === null ? [] : [`at most ${at_once} on all workers`]),
+    ...(per_run === null ? [] : [`at most ${per_run} of one run`]),
     `started ${age(started_at, Date.now())}`,
     `version ${version}`,
     ...(with_folder ? [project] : []),

@@ -59,6 +59,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   context_share: native,
   attempt_timeout_ms: native,
   max_retries: native,
+  label: native,
   can_spawn_children: native,
   may_spawn: readMaySpawn,
   cache: native,

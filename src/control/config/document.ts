@@ -106,6 +106,6 @@ It may name \`mcp_servers\`, but none of them starts before you trusted it.
 
 Where you trust a project, list its folder under \`trusted_projects\` in your own file, and its \`retinue.yaml\` may do
 all of these. \`trusted_projects\` itself counts in your own file only, and so do \`principals\`, \`server\`,
-\`engine\` and a \`store\` that is a database.`
+\`workers\`, \`engine\` and a \`store\` that is a database.`
 
 const EXAMPLE_TEXT = 'All settings, as your own file could have them.'

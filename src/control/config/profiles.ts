@@ -4,6 +4,7 @@ import {
   globFault,
   HANDLE,
   isolationSchema,
+  labelSchema,
   MIN_WALL_MS,
   matchesName,
   modeSchema,
@@ -121,6 +122,11 @@ function profileFields(tools: readonly ToolName[]) {
     max_retries: setting(z.int().min(least).max(most), 'How often it begins anew after an attempt that failed.', {
       default_text: '`delegation.max_retries`',
     }),
+    label: setting(
+      labelSchema,
+      'Which [workers](workers.md#labels) may have it: those with that label. It stands over what is asked for.',
+      { default_text: "its parent's, or any worker" },
+    ),
     can_spawn_children: setting(z.boolean(), 'Whether it may have sub-agents of its own.', {
       default_text: '`false`, or `true` with `may_spawn`',
     }),

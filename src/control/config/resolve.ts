@@ -9,6 +9,7 @@ import { storeOf } from './store.js'
 import type { Places, Surroundings } from './surroundings.js'
 import { together } from './together.js'
 import { type SearchSettings, searchSettings } from './web.js'
+import { WORKER_DEFAULTS, type WorkerSettings } from './workers.js'
 
 /** Configuration with nothing left open. */
 export type ResolvedConfig<P = unknown> = {
@@ -34,6 +35,7 @@ export type ResolvedConfig<P = unknown> = {
   /** An absolute path, or the URL of a PostgreSQL database. */
   store: string
   engine: EngineName
+  workers: WorkerSettings
   /** Environment variables whose values are secret, whatever they are called. */
   secrets: string[]
   /** `allow_private` in lower case. */
@@ -80,6 +82,7 @@ export function resolveConfig<P>(
     idle_timeout_ms: last('idle_timeout_ms') ?? DEFAULTS.idle_timeout_ms,
     store: storeOf(last('store') ?? DEFAULTS.store, places),
     engine: last('engine') ?? DEFAULT_ENGINE,
+    workers: together(WORKER_DEFAULTS, each('workers')),
     secrets: [...new Set(each('secrets').flatMap((said) => said ?? []))],
     web: {
       allow_private: (allow_private ?? []).map((host) => host.toLowerCase()),

@@ -19,6 +19,7 @@ import { checked, setting, variableName } from './setting.js'
 import { storeNameFault } from './store.js'
 import type { Surroundings } from './surroundings.js'
 import { webSettingsSchema } from './web.js'
+import { type WorkersSetting, workersSetting } from './workers.js'
 import { workspaceSettingsSchema } from './workspace.js'
 
 /** The shape of a configuration file. Only what is enforced has a key. */
@@ -47,6 +48,7 @@ export function createConfigSchema<P, S>(surroundings: Surroundings<P, S>) {
       },
     ),
     engine: engineSetting(),
+    workers: workersSetting(),
     principals: principalsSetting(),
     server: serverSetting(),
     trusted_projects: trustedProjects(),
@@ -60,6 +62,7 @@ export type Config<P = unknown, S = unknown> = z.infer<
   providers?: Record<string, P> | undefined
   mcp_servers?: Record<string, S> | undefined
   engine?: EngineName | undefined
+  workers?: WorkersSetting
   principals?: Record<string, PrincipalRole> | undefined
   server?: ServerSetting
   trusted_projects?: string[] | undefined

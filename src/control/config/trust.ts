@@ -32,7 +32,7 @@ export function trustFaults(
   if (project.trusted_projects !== undefined) {
     refuse(['trusted_projects'], `trusted_projects is for your own file: ${trust.user_file}`, 'key')
   }
-  for (const key of ['principals', 'server'] as const) {
+  for (const key of ['principals', 'server', 'workers'] as const) {
     if (project[key] !== undefined) refuse([key], `${key} is for your own file: ${trust.user_file}`, 'key')
   }
   if (project.engine !== undefined) {

@@ -1,7 +1,8 @@
-import type { DBOSClient } from '@dbos-inc/dbos-sdk'
+import type { DBOSClient, GetWorkflowsInput, WorkflowStatus } from '@dbos-inc/dbos-sdk'
 import { type Database, OWN_TIMEOUT } from './database.js'
 import { migrated } from './migrate.js'
 import { openPool } from './pool.js'
+import { isQueueOf, queueOf, type Routes } from './routes.js'
 
 /** The one workflow there is: work on an agent until it rests. */
 export const ADVANCE = 'advance'
@@ -22,24 +23,25 @@ const MOST_REMOVED = 1000
 /** Somebody who is to be worked on, and why: the same for the same reason, so that it is asked for once. */
 type Wake = { run_id: string; agent_id: string; why: string; delay_ms?: number }
 
-/** Hands agents to whichever worker has room. */
+/** Hands agents to whichever worker has room and may have them. */
 export class Dispatch {
-  readonly queue: string
   /** Opened when there is something to give: most commands have nothing. */
   #client: Promise<{ client: DBOSClient; end: () => Promise<void> }> | null = null
 
   constructor(
     readonly database: Database,
-    project: string,
-  ) {
-    this.queue = `${APPLICATION}.${project}`
-  }
+    /** Those of one project share their queues with no other. */
+    readonly project: string,
+    private readonly routes: Routes,
+  ) {}
 
   async wake({ run_id, agent_id, why, delay_ms }: Wake): Promise<void> {
-    const client = await this.#open()
+    const [client, route] = await Promise.all([this.#open(), this.routes.of(run_id, agent_id)])
     await client.enqueue(
       {
-        queueName: this.queue,
+        queueName: queueOf(this.project, route),
+        // Where there is a limit for each run, it is by this; where there is none, it means nothing.
+        queuePartitionKey: run_id,
         workflowName: ADVANCE,
         workflowID: `${run_id}/${agent_id}/${why}`,
         appVersion: APPLICATION_VERSION,
@@ -50,31 +52,28 @@ export class Dispatch {
     )
   }
 
-  /** Has what a dead worker left taken up by another. Those that are done are left alone. */
+  /**
+   * Has what a dead worker left taken up by another: each goes back to the queue that it came from. Those that are done
+   * are left alone.
+   */
   async takeUp(executors: readonly string[]): Promise<number> {
     const client = await this.#open()
-    const left = await client.listWorkflows({
-      executorId: [...executors],
-      status: 'PENDING',
-      queueName: this.queue,
-      loadInput: false,
-      loadOutput: false,
-    })
-    const ids = left.map(({ workflowID }) => workflowID)
-    if (ids.length > 0) await client.resumeWorkflows(ids, { queueName: this.queue })
-    return ids.length
+    const left = await this.#workflows(client, { executorId: [...executors], status: 'PENDING' })
+    const queues = new Set(left.flatMap(({ queueName }) => queueName ?? []))
+    for (const queueName of queues) {
+      const ids = left.filter((one) => one.queueName === queueName).map(({ workflowID }) => workflowID)
+      await client.resumeWorkflows(ids, { queueName })
+    }
+    return left.length
   }
 
   /** Removes what was done long ago: the log has it all. */
   async tidy(): Promise<void> {
     const client = await this.#open()
-    const done = await client.listWorkflows({
+    const done = await this.#workflows(client, {
       status: ['SUCCESS', 'ERROR', 'CANCELLED'],
       completedBefore: new Date(Date.now() - KEPT_MS).toISOString(),
-      queueName: this.queue,
       limit: MOST_REMOVED,
-      loadInput: false,
-      loadOutput: false,
     })
     if (done.length > 0) await client.deleteWorkflows(done.map(({ workflowID }) => workflowID))
   }
@@ -82,13 +81,17 @@ export class Dispatch {
   /** Workers that have something under way. */
   async executors(): Promise<string[]> {
     const client = await this.#open()
-    const pending = await client.listWorkflows({
-      status: 'PENDING',
-      queueName: this.queue,
-      loadInput: false,
-      loadOutput: false,
-    })
+    const pending = await this.#workflows(client, { status: 'PENDING' })
     return [...new Set(pending.flatMap(({ executorId }) => executorId ?? []))]
+  }
+
+  /** On the project's queues: one that no worker has ever listened to has none that was begun. */
+  async #workflows(client: DBOSClient, which: GetWorkflowsInput): Promise<WorkflowStatus[]> {
+    const queueName = (await client.listQueues(APPLICATION))
+      .map(({ name }) => name)
+      .filter((name) => isQueueOf(this.project, name))
+    if (queueName.length === 0) return []
+    return client.listWorkflows({ ...which, queueName, loadInput: false, loadOutput: false })
   }
 
   async close(): Promise<void> {

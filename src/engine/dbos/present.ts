@@ -6,6 +6,9 @@ export type PresentWorker = Omit<WorkerInfo, 'name'> & { id: string; started_at:
 
 const ANSWER_MS = 10_000
 
+/** Workers of earlier versions do not say it. */
+const UNSAID = { labels: [], at_once: null, per_run: null }
+
 type Row = { executor: string; info: WorkerInfo; started_at: Date; beat_at: Date }
 
 /** Those on the roll, the first to come first. null: nobody has set up the tables for workers so far. */
@@ -31,6 +34,7 @@ export async function presentWorkers(database: Database): Promise<PresentWorker[
     )
     return rows.map(({ executor, info: { name: _, ...info }, started_at, beat_at }) => ({
       id: executor,
+      ...UNSAID,
       ...info,
       started_at: started_at.getTime(),
       beat_at: beat_at.getTime(),

@@ -18,6 +18,10 @@ export type WorkerInfo = {
   pid: number
   project: string
   concurrency: number
+  labels: readonly string[]
+  /** Of all workers of the project together, and of one run; null: no limit. */
+  at_once: number | null
+  per_run: number | null
   version: string
 }
 

@@ -3,8 +3,11 @@ import { customAlphabet } from 'nanoid'
 import { OWN_TIMEOUT } from './database.js'
 import { ADVANCE, APPLICATION, APPLICATION_VERSION, type Dispatch, QUIET } from './dispatch.js'
 import { migrated } from './migrate.js'
+import { limitHere } from './own-limit.js'
 import { openPool } from './pool.js'
 import { Roll, SILENT_MS } from './roll.js'
+import { queueOf } from './routes.js'
+import { type SharedLimits, sharedLimits } from './shared-limits.js'
 
 /** How often it says that it is there, and looks for those that are not any more. */
 const BEAT_MS = 1000
@@ -32,6 +35,9 @@ export type WorkerHealth = {
   ok: boolean
   id: string
   concurrency: number
+  labels: readonly string[]
+  at_once: number | null
+  per_run: number | null
   working: number
   done: number
   stopping: boolean
@@ -45,6 +51,9 @@ type WorkerParts = {
   machine: string
   project: string
   concurrency: number
+  /** What this machine has that others have not. */
+  labels: readonly string[]
+  limits: SharedLimits
   version: string
   advance: (run_id: string, agent_id: string) => Promise<string>
   /** Lets go of all that is at work. */
@@ -66,11 +75,12 @@ export class QueueWorker {
   #tidied_at = 0
   #problem: string | null = null
   #looking: Promise<void> | null = null
+  #unlimit = () => {}
 
   constructor(private readonly parts: WorkerParts) {
-    const { dispatch, machine, project, concurrency, version } = parts
+    const { dispatch, machine, project, concurrency, labels, limits, version } = parts
     this.id = `${machine}-${process.pid}-${newName()}`
-    const info = { name: this.id, host: machine, pid: process.pid, project, concurrency, version }
+    const info = { name: this.id, host: machine, pid: process.pid, project, concurrency, labels, ...limits, version }
     this.#roll = new Roll(dispatch.database, this.id, info)
   }
 
@@ -80,6 +90,7 @@ export class QueueWorker {
     } catch (error) {
       const { DBOS } = await import('@dbos-inc/dbos-sdk')
       await DBOS.shutdown().catch(() => {})
+      this.#unlimit()
       await this.#pool?.end().catch(() => {})
       await this.#roll.leave()
       throw error
@@ -87,7 +98,8 @@ export class QueueWorker {
   }
 
   async #start(): Promise<void> {
-    const { dispatch, concurrency } = this.parts
+    const { dispatch, concurrency, labels } = this.parts
+    const queues = [null, ...labels].map((label) => queueOf(dispatch.project, { label }))
     const { DBOS } = await import('@dbos-inc/dbos-sdk')
     this.#pool = await openPool(dispatch.database, CONNECTIONS)
     DBOS.registerWorkflow((run_id: string, agent_id: string) => this.#advance(run_id, agent_id), { name: ADVANCE })
@@ -98,18 +110,22 @@ export class QueueWorker {
       systemDatabaseSchemaName: dispatch.database.schema,
       applicationVersion: APPLICATION_VERSION,
       executorID: this.id,
-      listenQueues: [dispatch.queue],
+      listenQueues: queues,
+      maxConcurrentQueueDispatches: 1,
       logger: QUIET,
       ...OWN_TIMEOUT,
     })
     await migrated(dispatch.database)
+    this.#unlimit = await limitHere(queues, concurrency)
     await DBOS.launch()
     await this.#roll.beat()
-    await DBOS.registerQueue(dispatch.queue, {
-      workerConcurrency: concurrency,
-      minPollingIntervalMs: POLL_MS,
-      onConflict: 'always_update',
-    })
+    for (const queue of queues) {
+      await DBOS.registerQueue(queue, {
+        ...sharedLimits(this.parts.limits),
+        minPollingIntervalMs: POLL_MS,
+        onConflict: 'always_update',
+      })
+    }
     this.#beaten_at = Date.now()
     this.#timer = setInterval(() => this.#beatAndLook(), BEAT_MS)
   }
@@ -117,8 +133,8 @@ export class QueueWorker {
   health(): WorkerHealth {
     const stopping = this.#stopped !== null
     const silent_ms = Date.now() - this.#beaten_at
-    const { concurrency } = this.parts
-    const figures = { concurrency, working: this.#working, done: this.#done }
+    const { concurrency, labels, limits } = this.parts
+    const figures = { concurrency, labels, ...limits, working: this.#working, done: this.#done }
     return {
       ...{ ok: !stopping && silent_ms < SILENT_MS, id: this.id, ...figures },
       ...{ stopping, silent_ms, problem: this.#problem },
@@ -136,6 +152,7 @@ export class QueueWorker {
     const late = setTimeout(() => void this.parts.letGo(), grace_ms)
     // A little longer than they have, so that those that are let go of can say so.
     await DBOS.shutdown({ workflowCompletionTimeoutMS: grace_ms + AGAIN_MS })
+    this.#unlimit()
     await this.#pool?.end().catch(() => {})
     clearTimeout(late)
     await this.parts.letGo()

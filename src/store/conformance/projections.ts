@@ -112,6 +112,8 @@ export function projectionSuite(open: Open): void {
       expect(await ids({ session_id: 's2', status: 'closed' })).toEqual([])
       expect(await store.run('nothing')).toBeNull()
       expect(await store.agents('nothing')).toEqual([])
+      expect([await store.agent('nothing', 'root'), await store.agent('aa2', 'nobody')]).toEqual([null, null])
+      expect([await store.agent('aa2', 'root')]).toEqual(await store.agents('aa2'))
     })
   })
 }

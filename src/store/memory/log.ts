@@ -70,6 +70,11 @@ export class MemoryLog {
     return [...(this.#runs.get(run_id)?.agents.values() ?? [])].map((row) => ({ ...row }))
   }
 
+  agent(run_id: string, agent_id: string): AgentRow | null {
+    const row = this.#runs.get(run_id)?.agents.get(agent_id)
+    return row ? { ...row } : null
+  }
+
   verify(run_id: string): Tampering | null {
     const run = this.#runs.get(run_id)
     return run ? findTampering(run.events, run.streams.values(), run.row?.last_position ?? 0) : null

@@ -78,6 +78,11 @@ export class MemoryStore implements Store {
     return this.#log.agents(run_id)
   }
 
+  async agent(run_id: string, agent_id: string) {
+    this.#open()
+    return this.#log.agent(run_id, agent_id)
+  }
+
   async rebuildProjections() {
     this.#open()
     this.#log.rebuild()

@@ -56,6 +56,10 @@ export class Reader {
     return this.connections.all(this.#statements.agents, run_id)
   }
 
+  async agent(run_id: string, agent_id: string): Promise<AgentRow | null> {
+    return (await this.connections.first<AgentRow>(this.#statements.agent, run_id, agent_id)) ?? null
+  }
+
   verify(run_id: string): Promise<Tampering | null> {
     return inOneSnapshot(this.connections, async (client) => {
       const check = new RunCheck()
@@ -131,6 +135,10 @@ function prepare(tables: Tables) {
     agents: {
       name: 'agents',
       text: `SELECT ${AGENT_COLUMNS.join(', ')} FROM ${sub_agents} WHERE run_id = $1 ORDER BY created_position`,
+    },
+    agent: {
+      name: 'agent',
+      text: `SELECT ${AGENT_COLUMNS.join(', ')} FROM ${sub_agents} WHERE run_id = $1 AND agent_id = $2`,
     },
     heads: {
       name: 'heads',

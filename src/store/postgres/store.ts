@@ -85,6 +85,10 @@ export class PostgresStore implements Store {
     return this.#open().agents(run_id)
   }
 
+  async agent(run_id: string, agent_id: string) {
+    return this.#open().agent(run_id, agent_id)
+  }
+
   rebuildProjections() {
     return this.#writes.inOrder(() =>
       rebuild(this.#connections, this.#projections, tablesOf(this.#connections.settings.schema)),

@@ -49,6 +49,10 @@ export class Reader {
     return all(this.#statements.agents, run_id)
   }
 
+  agent(run_id: string, agent_id: string): AgentRow | null {
+    return all<AgentRow>(this.#statements.agent, run_id, agent_id)[0] ?? null
+  }
+
   verify(run_id: string): Tampering | null {
     // One snapshot: an append of another process between the statements would look like tampering.
     this.database.exec('BEGIN')
@@ -85,6 +89,7 @@ function prepare(database: Database) {
     status: database.prepare('SELECT status FROM runs WHERE run_id = ?'),
     // In the order in which they were created.
     agents: database.prepare(`SELECT ${AGENT_COLUMNS.join(', ')} FROM sub_agents WHERE run_id = ? ORDER BY rowid`),
+    agent: database.prepare(`SELECT ${AGENT_COLUMNS.join(', ')} FROM sub_agents WHERE run_id = ? AND agent_id = ?`),
     heads: database.prepare('SELECT agent_id, seq, digest FROM streams WHERE run_id = ? ORDER BY agent_id'),
     dataVersion: database.prepare('PRAGMA data_version'),
   }

@@ -73,6 +73,10 @@ export class SqliteStore implements Store {
     return this.#open().agents(run_id)
   }
 
+  async agent(run_id: string, agent_id: string) {
+    return this.#open().agent(run_id, agent_id)
+  }
+
   rebuildProjections() {
     return this.#writer.write(() => this.#tables.rebuild())
   }
