@@ -11,7 +11,7 @@ import type { RunDriver } from './run-driver.js'
 import { ROOT } from './run-reader.js'
 import { AbandonedError, type Above, AgentLoop, loadMaterial, Recorder } from './runtime/index.js'
 import type { Lease, Store } from './store/index.js'
-import type { Files, RunTrees } from './workspaces/index.js'
+import type { Files, RunTrees, TreeOwner } from './workspaces/index.js'
 
 /** How soon it is looked again whether whoever holds an agent is alive. */
 const LOOK_MS = 250
@@ -25,6 +25,8 @@ const WAITED_MS = 1000
 
 type Parts = {
   cwd: string
+  /** Which of the project's checkouts that is. */
+  checkout: string
   host: Host
   store: Store
   engine: WorkerEngine
@@ -51,12 +53,10 @@ export class Advancing {
   constructor(private readonly parts: Parts) {}
 
   async advance(run_id: string, agent_id: string): Promise<Advanced> {
-    const { engine, store, cwd } = this.parts
+    const { engine, store } = this.parts
     const run = await store.run(run_id)
     if (!run || run.status === 'closed') return 'over'
-    if (run.workspace_root !== cwd) {
-      throw new RetinueError('input', `Run ${run_id} belongs to ${run.workspace_root}, and this worker works in ${cwd}`)
-    }
+    await this.#checkPlace(run)
     await engine.listen()
     for (;;) {
       const outcome = agent_id === ROOT ? await this.#root(run) : await this.#child(run, agent_id)
@@ -64,6 +64,16 @@ export class Advancing {
       if (typeof outcome === 'string') return outcome
       if (!(await this.#isWanted(run_id, agent_id, outcome))) return 'rests'
     }
+  }
+
+  /** One whose files do not go with it is worked on where it was begun, and nowhere else. */
+  async #checkPlace({ run_id, workspace_root }: RunRow): Promise<void> {
+    const { store, cwd, checkout } = this.parts
+    const [created] = await store.read({ run_id, limit: 1 })
+    const engine = created?.type === 'run.created' ? created.data.engine : undefined
+    const isHere = engine?.checkout === undefined ? workspace_root === cwd : engine.checkout === checkout
+    if (engine?.travels || isHere) return
+    throw new RetinueError('input', `Run ${run_id} belongs to ${workspace_root}, and this worker works in ${cwd}`)
   }
 
   async #root(run: RunRow): Promise<Outcome> {
@@ -81,6 +91,7 @@ export class Advancing {
       const { place, notes } = cancelled
         ? { place: await this.parts.driver.closingPlace(run), notes: [] }
         : await this.parts.driver.reopen(run, memory, await this.#watching(run_id))
+      await this.#reach(place.trees, memory)
       const { store, host, redactor } = this.parts
       const recorder = new Recorder(store, host.clock, lease, memory, redactor)
       const loop = new AgentLoop(place, recorder, await loadMaterial(store, memory))
@@ -107,6 +118,7 @@ export class Advancing {
     if (!parent || !child || !isOpen(child)) return 'over'
     let cancelled: { by: string; reason: string } | null = null
     let working: AgentLoop | null = null
+    let copied: RunTrees | null = null
     const forget = engine.onCancel(run_id, agent_id, (by, reason) => {
       cancelled ??= { by, reason }
       working?.cancel(by, reason)
@@ -120,7 +132,11 @@ export class Advancing {
         ? driver.closingFamily(run)
         : driver.family(run_id, session_id, watching, await driver.catalogOf(run_id))
       const children = launcher as RunChildren
-      const above = await this.#above(parent, child, trees)
+      copied = trees
+      const above = await this.#above(parent, child, trees).catch(async (error) => {
+        if (tenure) await this.#letGo(tenure)
+        throw error
+      })
       // Its place may have been taken by one who died before anything was written.
       const memory = tenure === null ? null : await children.known(run_id, agent_id)
       if (tenure === null || memory === null) {
@@ -138,6 +154,7 @@ export class Advancing {
       }
       return await this.#tended(tenure, parent.agent_id, async () => {
         if (memory.result) return null
+        await this.#reach(trees, memory)
         const { loop } = await children.goOn(tenure.lease, memory, above, tenure.woken)
         working = loop
         if (cancelled) loop.cancel((cancelled as { by: string }).by, (cancelled as { reason: string }).reason)
@@ -145,6 +162,7 @@ export class Advancing {
       })
     } finally {
       forget()
+      await copied?.removeCopy({ agent_id, is_root: false })
     }
   }
 
@@ -187,14 +205,13 @@ export class Advancing {
     parent_id: string | null,
     open: () => Promise<AgentLoop | null>,
   ): Promise<Outcome> {
-    const { engine, store } = this.parts
+    const { engine } = this.parts
     const { run_id, agent_id } = lease
     let loop: AgentLoop | null
     try {
       loop = await engine.keep(lease, open)
     } catch (error) {
-      // As it was: another worker may be able to do what this one is not.
-      await (woken ? rest(store, lease) : store.release(lease))
+      await this.#letGo({ lease, woken })
       throw error
     }
     if (!loop) {
@@ -204,6 +221,12 @@ export class Advancing {
     }
     await engine.catchUp(run_id)
     return this.#settled(lease, await engine.work(lease, loop), parent_id)
+  }
+
+  /** As it was: another worker may be able to do what this one is not. */
+  async #letGo({ lease, woken }: Tenure): Promise<void> {
+    const { store } = this.parts
+    await (woken ? rest(store, lease) : store.release(lease))
   }
 
   async #notStarted(run_id: string, parent_id: string, data: NotStarted): Promise<Outcome> {
@@ -275,7 +298,7 @@ export class Advancing {
   }
 
   async #above(parent: AgentMemory, child: Child, trees: RunTrees): Promise<Above> {
-    const files = await this.#filesOf(parent, trees)
+    const files = await this.#filesOf(parent, trees, { agent_id: child.id, is_root: false })
     return {
       files: () => files,
       at_once: child.repairs !== null,
@@ -283,18 +306,30 @@ export class Advancing {
     }
   }
 
-  /** What an agent works in: its own tree, else what the one above it works in. */
-  async #filesOf(memory: AgentMemory, trees: RunTrees): Promise<Files> {
+  /** Before it is touched: another worker may be able to have its files. */
+  async #reach(trees: RunTrees, { agent_id, tree }: AgentMemory): Promise<void> {
+    const found = await trees.canHave(tree?.carried?.commit ?? tree?.base ?? null)
+    if (!found.ok) throw new RetinueError('input', `The files of ${agent_id} cannot be had here: ${found.message}`)
+  }
+
+  /**
+   * What an agent works in: its own tree, else what the one above it works in. Where that is in another checkout, its
+   * sub-agent reads a copy.
+   */
+  async #filesOf(memory: AgentMemory, trees: RunTrees, reader: TreeOwner): Promise<Files> {
     const { run_id, agent_id, contract, tree } = memory
     const above = contract.parent.agent_id
     if (tree !== null) {
-      const found = await trees.look({ agent_id, is_root: above === null }, tree.base)
-      if (!found.ok)
-        throw new RetinueError('input', `The files of ${agent_id} are not on this machine: ${found.message}`)
+      const owner = { agent_id, is_root: above === null }
+      const isElsewhere = tree.checkout !== undefined && tree.checkout !== this.parts.checkout
+      const found = isElsewhere
+        ? await trees.copyFor(reader, owner, tree.carried?.commit ?? tree.base)
+        : await trees.look(owner, tree.base)
+      if (!found.ok) throw new RetinueError('input', `The files of ${agent_id} cannot be had here: ${found.message}`)
       return found.tree.files
     }
     const parent = above === null ? null : await this.#memory(run_id, above)
-    return parent ? this.#filesOf(parent, trees) : this.parts.preparation.folder()
+    return parent ? this.#filesOf(parent, trees, reader) : this.parts.preparation.folder()
   }
 
   /** Asks the parent, wherever that is; it lets one write by an event of its own. */

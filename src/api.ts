@@ -44,6 +44,10 @@ export type RetinueOptions = {
   store?: Store | string
   /** Where agents run: in this process, or on workers (`retinue worker`) that share the database. Default: `local`. */
   engine?: 'local' | 'dbos'
+  /**
+   * Whose workers share their runs, whatever checkouts these are in. Default: clones of one origin; without one, the folder.
+   */
+  project?: string
   /** Where models come from. Default: the usual providers, with keys from `env`. */
   models?: Models
   env?: Record<string, string | undefined>

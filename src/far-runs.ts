@@ -1,4 +1,5 @@
 import type { Watching } from './api.js'
+import type { Departure, Departures } from './departures.js'
 import { type Answer, type OpenQuestion, OpenQuestions, questionKey } from './domain/index.js'
 import { type Dispatch, rest } from './engine/index.js'
 import type { Started } from './run-handle.js'
@@ -10,11 +11,21 @@ type Parts = {
   store: Store
   dispatch: Dispatch
   answer: (run_id: string, answer: Answer, by: string) => Promise<void>
+  departures: Departures
 }
 
 /** Runs that workers carry out, for whoever starts them or waits for them. */
 export class FarRuns {
   constructor(private readonly parts: Parts) {}
+
+  get checkout(): string {
+    return this.parts.dispatch.here.checkout
+  }
+
+  /** How a run begins its way to the workers. */
+  depart(run_id: string, how: { apart: boolean }): Promise<Departure> {
+    return this.parts.departures.of(run_id, how)
+  }
 
   /** In this order: whoever is killed in between leaves a run that workers find, or that a person can go on with. */
   async give(lease: Lease): Promise<void> {

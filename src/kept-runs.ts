@@ -2,8 +2,8 @@ import type { KeptTree } from './api.js'
 import { titleOf } from './domain/index.js'
 import { type ErrorCode, RetinueError } from './errors.js'
 import type { CommitCheck, Host } from './host/index.js'
-import type { RunReader } from './run-reader.js'
-import { createKept, type Kept, type KeptFault, type KeptResult } from './workspaces/index.js'
+import { ROOT, type RunReader } from './run-reader.js'
+import { bringHome, createKept, type Kept, type KeptFault, type KeptResult, type Travel } from './workspaces/index.js'
 
 const CODES: Record<KeptFault, ErrorCode> = {
   unknown: 'not_found',
@@ -13,7 +13,14 @@ const CODES: Record<KeptFault, ErrorCode> = {
   failed: 'store',
 }
 
-type Parts = { host: Host; cwd: string; reader: RunReader; check: CommitCheck }
+type Parts = {
+  host: Host
+  cwd: string
+  reader: RunReader
+  check: CommitCheck
+  /** How the files of a run get here; null: they never were anywhere else. */
+  travel: (run_id: string) => Promise<Travel | null>
+}
 
 /** What runs have left on branches and in worktrees, by what the store knows about those runs. */
 export class KeptRuns {
@@ -23,6 +30,7 @@ export class KeptRuns {
 
   async diff(id: string, options?: { agent_id?: string; stat?: boolean }): Promise<string> {
     const { run_id } = await this.parts.reader.find(id)
+    await this.#bring(run_id, options?.agent_id)
     return settled(await (await this.#open()).diff(run_id, options)).text
   }
 
@@ -31,6 +39,7 @@ export class KeptRuns {
     options?: { agent_id?: string; commit?: boolean },
   ): Promise<{ paths: string[]; commit: string | null }> {
     const { run_id } = await this.parts.reader.find(id)
+    await this.#bring(run_id, options?.agent_id)
     const { paths, commit } = settled(await (await this.#open()).apply(run_id, options))
     return { paths, commit }
   }
@@ -51,6 +60,18 @@ export class KeptRuns {
   async gc(): Promise<{ removed: KeptTree[]; kept: KeptTree[] }> {
     const { removed, kept } = settled(await (await this.#open()).gc())
     return { removed, kept }
+  }
+
+  /** What it left in another checkout. */
+  async #bring(run_id: string, agent_id: string = ROOT): Promise<void> {
+    const { host, cwd, reader, travel } = this.parts
+    const [way, result] = await Promise.all([travel(run_id), reader.result(run_id)])
+    if (way === null || result === null) return
+    const opened = await host.trees(cwd)
+    const landing = result.landing ?? null
+    const wanted = { run_id, landing, agent_id: agent_id === ROOT ? null : agent_id }
+    const brought = opened.ok ? await bringHome(opened.trees, way, wanted) : opened
+    if (!brought.ok) throw new RetinueError('store', `What run ${run_id} left cannot be had here: ${brought.message}`)
   }
 
   #open(): Promise<Kept> {

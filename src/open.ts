@@ -84,6 +84,8 @@ async function projectOptions(options: OpenOptions) {
     env,
     store: options.store ?? storeFromEnvironment(env, places) ?? config.store,
     engine: options.engine ?? engineFromEnvironment(env) ?? config.engine,
+    // The person's, as a store that the environment names is.
+    ...(env.RETINUE_PROJECT ? { project: env.RETINUE_PROJECT } : {}),
     settings: { ...settingsOf(config, origin), ...(max_concurrent === undefined ? {} : { max_concurrent }) },
     reach: () => findReach(host, places, { config, listed, env }),
     profiles: profileFinder(host, places, loaded),

@@ -139,6 +139,7 @@ export const retinueOptionsSchema = z.strictObject({
   cwd: z.string().optional(),
   store: z.unknown().optional(),
   engine: z.enum(['local', 'dbos']).optional(),
+  project: z.string().min(1).optional(),
   models: z.unknown().optional(),
   env: z.unknown().optional(),
   host: z.unknown().optional(),

@@ -40,6 +40,7 @@ import {
   workspaceId,
 } from './control/index.js'
 import { createControl, principalFor } from './control-plane.js'
+import { Departures } from './departures.js'
 import {
   type AgentResult,
   type AgentRow,
@@ -59,6 +60,7 @@ import {
   Dispatch,
   databaseOf,
   type Engine,
+  type Here,
   LocalEngine,
   type PresentWorker,
   presentWorkers,
@@ -68,7 +70,8 @@ import {
 import { RetinueError } from './errors.js'
 import { fanOutResults, isFanOut } from './fan-out.js'
 import { FarRuns } from './far-runs.js'
-import { createHost, type Host } from './host/index.js'
+import { type CommitCheck, createHost, type Host } from './host/index.js'
+import { travelOf } from './itineraries.js'
 import { KeptRuns } from './kept-runs.js'
 import { createModels, type Models, recordScript } from './models/index.js'
 import { checkOptions, copied, retinueOptionsSchema, runOptionsSchema, signalOf, watchingSchema } from './options.js'
@@ -82,7 +85,7 @@ import { RunReader } from './run-reader.js'
 import { type Replay, replayRun } from './runtime/index.js'
 import { findSecrets, secretsOfStore } from './secrets.js'
 import { createSessions } from './sessions.js'
-import { openPostgresStore, openSqliteStore, type Store } from './store/index.js'
+import { blobDigest, openPostgresStore, openSqliteStore, type Store } from './store/index.js'
 import { commitCheck } from './tools/index.js'
 
 export function createRetinue(options: RetinueOptions = {}): Promise<Retinue> {
@@ -116,7 +119,7 @@ async function assemble(options: RetinueOptions, role: Role): Promise<LocalRetin
   const cwd = await openFolder(host, folder)
   const database = options.engine === 'dbos' ? databaseFor(options.store) : null
   const { store, foreign, gone } = await openStore(options.store ?? join(cwd, '.retinue', 'retinue.db'), { host, cwd })
-  const dispatch = database && new Dispatch(database, workspaceId(cwd), new Routes(store))
+  const dispatch = database && new Dispatch(database, await hereIn(host, cwd, options.project), new Routes(store))
   const models = options.models ?? createModels({ env, scripts_root: cwd, readText: host.readText })
   const { reach: sources = {} } = options
   const labels = dispatch ? null : (options.settings?.labels ?? [])
@@ -156,6 +159,13 @@ function databaseFor(store: Store | string | undefined): ReturnType<typeof datab
     'config',
     'The engine dbos runs agents on the PostgreSQL that has the log: name one with store: postgres://…, or leave engine: local',
   )
+}
+
+/** Clones of one origin are one project, unless somebody says which it is. */
+async function hereIn(host: Host, cwd: string, named: string | undefined): Promise<Here> {
+  const { id: checkout, origin } = await host.checkout(cwd)
+  const common = named ?? origin
+  return { checkout, project: common === null ? checkout : blobDigest(common).slice(0, 16) }
 }
 
 /** The real path of a folder that can be worked in. */
@@ -215,6 +225,7 @@ class LocalRetinue implements Retinue {
   /** The name of the person whose process this is. */
   readonly #local: string
   readonly #now: () => number
+  readonly #host: Host
   readonly sessions: Sessions
   readonly engine: 'local' | 'dbos'
   /** The URL of the store, where that is a database. */
@@ -246,6 +257,7 @@ class LocalRetinue implements Retinue {
     this.#catalogs = new Catalogs({ store, settings, found: parts.found, checkStore: () => this.#checkStore() })
     this.#local = localPrincipalId(host.user)
     this.#now = host.clock.now
+    this.#host = host
     this.sessions = createSessions({ store, cwd, redactor, now: host.clock.now, new_id: newId })
     const { dispatch, role } = parts
     this.dispatch = dispatch
@@ -258,14 +270,17 @@ class LocalRetinue implements Retinue {
     this.#reader = new RunReader(store, this.#engine)
     this.#answering = new Answering({ store, reader: this.#reader, clock: host.clock, redactor })
     const check = commitCheck(redactor, () => true)
-    this.#kept = new KeptRuns({ host, cwd, reader: this.#reader, check })
-    const far = dispatch && !worker ? new FarRuns({ store, dispatch, answer: (...said) => this.answer(...said) }) : null
+    const checkout = dispatch?.here.checkout ?? null
+    const travel = (run_id: string) => travelOf(store, run_id, checkout ?? '')
+    this.#kept = new KeptRuns({ host, cwd, reader: this.#reader, check, travel })
+    const far = dispatch && !worker ? this.#farRuns(dispatch, { host, check }) : null
     this.#driver = new RunDriver({
       ...{ far, cwd, host, store, reach, redactor, reader: this.#reader, new_id: newId },
+      ...{ checkout: worker && checkout, bringHome: (run_id, how) => this.#kept.apply(run_id, how) },
       ...{ engine: this.#engine, preparation: this.#preparation, catalogs: this.#catalogs },
     })
     if (worker) {
-      const mine = { driver: this.#driver, preparation: this.#preparation }
+      const mine = { driver: this.#driver, preparation: this.#preparation, checkout: checkout as string }
       this.advancing = new Advancing({ cwd, host, store, engine: worker, redactor, ...mine })
     }
     this.#programs = new ProgramRuns({
@@ -273,6 +288,14 @@ class LocalRetinue implements Retinue {
       inSession: (given) => this.#inSession(given),
       allow: (principal, mode) => this.#operator(principal, mode),
     })
+  }
+
+  #farRuns(dispatch: Dispatch, { host, check }: { host: Host; check: CommitCheck }): FarRuns {
+    const { store, cwd } = this
+    const { here, database } = dispatch
+    const workers = async () => (await presentWorkers(database)) ?? []
+    const departures = new Departures({ host, cwd, here, check, workers })
+    return new FarRuns({ store, dispatch, departures, answer: (...said) => this.answer(...said) })
   }
 
   run(options: RunOptions): Run {
@@ -538,7 +561,8 @@ class LocalRetinue implements Retinue {
       )
     }
     const present = (await presentWorkers(databaseOf(this.#database))) ?? []
-    return all ? present : present.filter(({ project }) => project === this.cwd)
+    const { project, checkout: id } = this.dispatch?.here ?? (await hereIn(this.#host, this.cwd, undefined))
+    return all ? present : present.filter((worker) => worker.project_id === project || worker.checkout === id)
   }
 
   async reachable(): Promise<Reachable> {

@@ -8,6 +8,7 @@ import {
   type AgentMemory,
   type AgentResult,
   foldAgent,
+  type Landing,
   type Message,
   type Mode,
   type NewEvent,
@@ -19,6 +20,7 @@ import { RetinueError } from './errors.js'
 import { FAN_OUT_MODEL, fanOutResults, isFanOut } from './fan-out.js'
 import type { FarRuns } from './far-runs.js'
 import type { Host } from './host/index.js'
+import { travelOf } from './itineraries.js'
 import type { Model } from './models/index.js'
 import { PLAN_MODEL, planCall } from './plan-runs.js'
 import type { ContractChoice, Family, Preparation } from './preparation.js'
@@ -53,6 +55,10 @@ type Parts = {
   new_id: () => string
   /** Where workers run agents. null: they run in this process. */
   far: FarRuns | null
+  /** The one that a worker works in. null: runs are worked on in the folder that they were begun in. */
+  checkout: string | null
+  /** Brings what a run came to elsewhere into the folder. */
+  bringHome: (run_id: string, how: { commit: boolean }) => Promise<{ commit: string | null }>
 }
 
 /** Begins runs, goes on with them and ends them: everything that makes a root agent work in this process. */
@@ -98,7 +104,9 @@ export class RunDriver {
       version,
       tools: tools.length,
     }))
-    const notes = this.parts.preparation.notes(reached, choice.catalog)
+    const apart = this.parts.preparation.worktrees.isolation !== 'shared'
+    const departure = this.parts.far ? await this.parts.far.depart(run_id, { apart }) : null
+    const notes = [...this.parts.preparation.notes(reached, choice.catalog), ...(departure?.notes ?? [])]
     const before = {
       calls_before: session.calls,
       ...(session.children > 0 ? { children_before: session.children } : {}),
@@ -117,7 +125,7 @@ export class RunDriver {
           catalog_digest,
           ...(said ? { said } : {}),
           ...(by ? { by } : {}),
-          ...(this.parts.far ? { engine: { kind: 'dbos', asks: options.person !== undefined } } : {}),
+          ...(departure ? { engine: { kind: 'dbos', asks: options.person !== undefined, ...departure.engine } } : {}),
         },
       },
       { type: 'agent.started', version: 1, at, data: { contract, task, history_digest, ...before } },
@@ -125,6 +133,7 @@ export class RunDriver {
     const blobs = [
       { digest: stored.digest, bytes: stored.bytes },
       { digest: catalog_digest, bytes: Buffer.from(catalog_json) },
+      ...(departure?.blobs ?? []),
     ]
     if (history_digest) blobs.push({ digest: history_digest, bytes: Buffer.from(history_json) })
     const { owner } = this.parts.host.identity
@@ -216,7 +225,26 @@ export class RunDriver {
     await far.follow(run_id, watching, started, (by, reason) => this.cancel(run_id, by, reason))
     const result = await this.parts.reader.result(run_id)
     if (!result) throw new RetinueError('abandoned', `Run ${run_id} is left to the workers`)
-    return result
+    const { landing } = result
+    return landing?.away ? { ...result, landing: await this.#broughtHome(far, run_id, landing) } : result
+  }
+
+  /** Whoever waits for it where it was begun need not see to that. */
+  async #broughtHome(far: FarRuns, run_id: string, landing: Landing): Promise<Landing> {
+    const [[created], { memory }] = await Promise.all([
+      this.parts.store.read({ run_id, limit: 1 }),
+      this.parts.reader.root(run_id),
+    ])
+    const home = created?.type === 'run.created' ? created.data.engine?.checkout : undefined
+    if (home !== far.checkout) return landing
+    try {
+      const { commit } = await this.parts.bringHome(run_id, { commit: memory.contract.workspace.land === 'commit' })
+      const { away: _, ...there } = landing
+      return { ...there, state: 'landed', landed_commit: commit, branch: null, reason: null }
+    } catch (error) {
+      if (!(error instanceof RetinueError)) throw error
+      return { ...landing, reason: error.message }
+    }
   }
 
   /** What there is now of the profiles and agents that there were when a run began. */
@@ -373,11 +401,12 @@ export class RunDriver {
     catalog: Catalog,
     model?: Preparation['childModel'],
   ): Family {
-    const { preparation, store, host, cwd, engine, redactor } = this.parts
+    const { preparation, store, host, cwd, engine, redactor, checkout } = this.parts
     const trees = new RunTrees({
       ...{ host, folder: cwd, run_id },
       has_setup: preparation.worktrees.setup !== null,
       check: commitCheck(redactor, () => true),
+      ...(checkout === null ? {} : { travel: () => travelOf(store, run_id, checkout) }),
     })
     const contracts = new ChildContracts({
       ...{ preparation, store, catalog, trees, session_id },

@@ -15,6 +15,7 @@ export const CORRUPTIONS = [
   'child_closed_twice',
   'child_settled_twice',
   'budget_overdrawn',
+  'tree_missing',
   'tree_repeated',
   'plan_unknown',
   'plan_over',

@@ -92,7 +92,23 @@ export const DEFINITIONS = [
       /** Who started it. Absent: the person whose process it was. */
       by: z.string().optional(),
       /** Which workers run its agents, and whether somebody can be asked. Absent: the process that started it. */
-      engine: z.strictObject({ kind: z.literal('dbos'), asks: z.boolean() }).optional(),
+      engine: z
+        .strictObject({
+          kind: z.literal('dbos'),
+          asks: z.boolean(),
+          /** The one of the project's checkouts that it was begun in. */
+          checkout: z.string().optional(),
+          /** Its files, for workers in other checkouts. Absent: it is worked on in its own folder alone. */
+          travels: z
+            .strictObject({
+              base: z.string(),
+              /** Commits that a checkout must have for it, and what it has besides, as a stored pack. */
+              needs: z.array(z.string()),
+              parcel: digest.nullable(),
+            })
+            .optional(),
+        })
+        .optional(),
     }),
     (d) => `run created${d.by === undefined ? '' : ` by ${d.by}`}: ${titleOf(d.said ?? d.task)}`,
   ),
@@ -396,8 +412,36 @@ export const DEFINITIONS = [
       included: z.array(z.strictObject({ path: z.string(), how: z.enum(['linked', 'copied']) })),
       /** What it has less of than somebody might expect. */
       notes: z.array(z.string()),
+      /** Of a run that travels: where it is. */
+      checkout: z.string().optional(),
     }),
     (d) => `works in ${d.path} from here on, on ${d.branch} from ${shortCommit(d.base)}`,
+  ),
+  /** It goes on in another checkout of the project, with what was carried there. What git ignores stays behind. */
+  define(
+    'agent.worktree_moved',
+    z.strictObject({
+      checkout: z.string(),
+      commit: z.string(),
+      included: z.array(z.strictObject({ path: z.string(), how: z.enum(['linked', 'copied']) })),
+      notes: z.array(z.string()),
+    }),
+    (d) => `its worktree is in another checkout from here on, at ${shortCommit(d.commit)}`,
+  ),
+  /** Whoever goes on with it, wherever that is, has its files as they were here. */
+  define(
+    'agent.files_carried',
+    z.strictObject({
+      commit: z.string(),
+      /** What those who know what it began with and was carried before need to have it; null: nothing. */
+      parcel: z.strictObject({ digest, bytes: z.int() }).nullable(),
+      /** What no commit can have. Absent: nothing. */
+      uncommittable: z.array(z.string()).optional(),
+      /** It is not what is in its tree, but what this sub-agent begins with. */
+      begins: z.string().optional(),
+    }),
+    (d) =>
+      `${d.begins === undefined ? 'its files are' : `${d.begins} begins with`} ${shortCommit(d.commit)} for everybody${d.parcel ? `, ${d.parcel.bytes} bytes` : ''}`,
   ),
   define(
     'agent.setup_started',

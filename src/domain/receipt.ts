@@ -38,5 +38,7 @@ export const landingSchema = z.strictObject({
   reason: z.string().nullable(),
   /** Files that the root wrote and git ignores: no commit has them, and its worktree is kept for them. Absent: none. */
   left_out: z.array(z.string()).optional(),
+  /** Nothing stands in its way but that the run ended in another checkout than it began in. */
+  away: z.literal(true).optional(),
 })
 export type Landing = z.infer<typeof landingSchema>

@@ -82,7 +82,12 @@ export type AgentMemory = {
   /** Plans that it carries out, in the order in which they were begun. */
   plans: PlanState[]
   /** The tree of its own that it works in. null: it works where its parent does, the root in the person's folder. */
-  tree: Pick<EventData<'agent.worktree_created'>, 'branch' | 'path' | 'base'> | null
+  tree:
+    | (Pick<EventData<'agent.worktree_created'>, 'branch' | 'path' | 'base' | 'checkout'> & {
+        /** The last of it that others can have; absent: what it began with. */
+        carried?: Pick<EventData<'agent.files_carried'>, 'commit' | 'uncommittable'>
+      })
+    | null
   /** Why it can have none, although it needs one. */
   no_tree: string | null
   /** How its result reaches the person's folder: under way, or done. */
@@ -270,8 +275,19 @@ function apply(memory: AgentMemory, event: Later): AgentMemory {
       return memory
     case 'agent.worktree_created': {
       if (memory.tree) throw corrupt(event, 'tree_repeated', memory.tree.path)
-      const { branch, path, base } = event.data
-      return { ...memory, tree: { branch, path, base }, awaits_tree: false }
+      const { branch, path, base, checkout } = event.data
+      const tree = { branch, path, base, ...(checkout === undefined ? {} : { checkout }) }
+      return { ...memory, tree, awaits_tree: false }
+    }
+    case 'agent.worktree_moved': {
+      if (!memory.tree) throw corrupt(event, 'tree_missing', 'it has none that could be moved')
+      return { ...memory, tree: { ...memory.tree, checkout: event.data.checkout } }
+    }
+    case 'agent.files_carried': {
+      if (!memory.tree) throw corrupt(event, 'tree_missing', 'it has none of which anything could be carried')
+      const { commit, uncommittable, begins } = event.data
+      if (begins !== undefined) return memory
+      return { ...memory, tree: { ...memory.tree, carried: { commit, ...(uncommittable ? { uncommittable } : {}) } } }
     }
     case 'agent.worktree_failed':
       return { ...memory, no_tree: event.data.message, awaits_tree: false }

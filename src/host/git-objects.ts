@@ -1,3 +1,8 @@
+import { randomUUID } from 'node:crypto'
+import type { GitCommand } from './git-command.js'
+import type { CommitCheck, GitResult } from './host.js'
+import { fault } from './paths.js'
+
 /**
  * Takes the output of `git cat-file --batch=<nonce>` apart: a line with the nonce before each object, which nobody who
  * wrote the objects can know. Sizes would not help: bytes that are no UTF-8 have become others on the way.
@@ -27,4 +32,34 @@ export function readObjects(
     end: () => take(true),
     objects: () => objects,
   }
+}
+
+/** Has each of these files read by a check, and says what was found. */
+export async function checkFiles(
+  git: GitCommand,
+  files: readonly { id: string; path: string }[],
+  check: CommitCheck,
+  env: Record<string, string> = {},
+): Promise<GitResult<{ wrong: string[] }>> {
+  const wrong: string[] = []
+  let reading: ReturnType<CommitCheck> | null = null
+  const end = () => {
+    const found = reading?.end() ?? null
+    if (found !== null) wrong.push(found)
+  }
+  const nonce = randomUUID()
+  const reader = readObjects(nonce, {
+    onObject: (number) => {
+      end()
+      reading = check(files[number]?.path ?? '')
+    },
+    onText: (text) => reading?.push(text),
+  })
+  const stdin = files.map(({ id }) => `${id}\n`).join('')
+  const read = await git.run(['cat-file', `--batch=${nonce}`], { stdin, env, onOutput: reader.push })
+  if (!read.ok) return read
+  reader.end()
+  end()
+  if (reader.objects() !== files.length) return fault('failed', 'git did not give all files back to be checked')
+  return { ok: true, wrong }
 }

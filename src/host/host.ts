@@ -15,6 +15,8 @@ export interface Host {
    */
   workspace(root: string, options?: { known_as?: string; to_read?: true }): Promise<Workspace>
   git: Git
+  /** Which of a project's checkouts a folder is. */
+  checkout(folder: string): Promise<Checkout>
   /** The trees of files that runs in a folder work in, apart from what the person has there. */
   trees(folder: string): Promise<TreeResult<{ trees: Trees }>>
   /** Text of a file anywhere, for configuration; null when there is none. Bytes that are no UTF-8 become U+FFFD. */
@@ -25,6 +27,13 @@ export interface Host {
   writeReport(path: string, text: string): { ok: true } | { ok: false; message: string }
   /** What the platform has and lacks; said by `doctor` and in a run's first event. */
   facts(): Promise<HostFacts>
+}
+
+export type Checkout = {
+  /** The same for everybody who sees the same folder, on whatever machine; another for every copy of it. */
+  id: string
+  /** What all clones have in common: where they come from, and where the folder is in that. null: it is no clone. */
+  origin: string | null
 }
 
 export interface Clock {
@@ -322,6 +331,14 @@ export type Capture = {
   notes: string[]
 }
 
+/** What of a commit has to be carried to where it is not known. */
+export type Parcel = {
+  /** A pack of what nobody else has; null: there is no such thing. */
+  bytes: Uint8Array | null
+  /** Commits that whoever unpacks it must have. */
+  needs: string[]
+}
+
 /** An ignored file or folder that a worktree has from the person's folder. A link is read-only behind a fence. */
 export type Included = { path: string; how: 'linked' | 'copied' }
 
@@ -409,6 +426,18 @@ export interface Trees {
    * none any more. `removeRun` does the latter, too.
    */
   own(run_id: string, owner: string | null): Promise<TreeResult<object>>
+  /** What others need of the commit that a run begins with, besides what the remotes of this repository have. */
+  packBase(run_id: string, commit: string, check: CommitCheck): Promise<TreeResult<Parcel>>
+  /** What others need of a commit who know these. `check`: what must not leave this machine. */
+  pack(commit: string, known: readonly string[], check: CommitCheck): Promise<TreeResult<Parcel>>
+  /** Takes in what was packed elsewhere. `name`: the same for the same bytes. */
+  unpack(name: string, bytes: Uint8Array): Promise<TreeResult<object>>
+  /** Those of these commits that are not here. */
+  lacking(commits: readonly string[]): Promise<TreeResult<{ commits: string[] }>>
+  /** Brings the person's repository up to what its remotes have. */
+  fetch(): Promise<TreeResult<object>>
+  /** A branch of a run at a commit that was carried here. */
+  receive(run_id: string, name: string, commit: string): Promise<TreeResult<object>>
   /** Every worktree and branch that there is, of all runs. */
   list(): Promise<TreeResult<{ trees: ListedTree[] }>>
   /** Whether everything in a worktree is in its branch, and nothing would be lost with its folder. */

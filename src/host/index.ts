@@ -1,4 +1,5 @@
 import { homedir, userInfo } from 'node:os'
+import { createCheckouts } from './checkout.js'
 import { createClock } from './clock.js'
 import { gatherFacts } from './facts.js'
 import { createGit } from './git.js'
@@ -41,6 +42,7 @@ export function createHost(): Host {
       return workspace
     },
     git: createGit({ processes, locks, programs }),
+    checkout: createCheckouts({ processes, locks, programs }),
     trees: createTrees({ processes, locks, programs }),
     readText: readTextIfAny,
     writePrivate,

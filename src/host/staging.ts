@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { GitCommand } from './git-command.js'
-import { readObjects } from './git-objects.js'
+import { checkFiles } from './git-objects.js'
 import type { CommitCheck, Fault, GitFault, GitResult } from './host.js'
 import { createIdentity } from './identity.js'
 import { NOT_THERE, SUBMODULE } from './modes.js'
@@ -65,27 +64,10 @@ export async function openStaging(git: GitCommand, git_dir: string) {
 
   async function check(entries: readonly Entry[], checkFile: CommitCheck): Promise<Fault<GitFault> | null> {
     const files = entries.filter(({ after }) => after.mode !== NOT_THERE && after.mode !== SUBMODULE)
-    const wrong: string[] = []
-    let reading: ReturnType<CommitCheck> | null = null
-    const end = () => {
-      const found = reading?.end() ?? null
-      if (found !== null) wrong.push(found)
-    }
-    const nonce = randomUUID()
-    const reader = readObjects(nonce, {
-      onObject: (number) => {
-        end()
-        reading = checkFile(files[number]?.path ?? '')
-      },
-      onText: (text) => reading?.push(text),
-    })
-    const stdin = files.map(({ after }) => `${after.id}\n`).join('')
-    const read = await git.run(['cat-file', `--batch=${nonce}`], { stdin, env: own, onOutput: reader.push })
-    if (!read.ok) return read
-    reader.end()
-    end()
-    if (reader.objects() !== files.length) return fault('failed', 'git did not give all files back to be checked')
-    return wrong.length === 0 ? null : fault('refused', wrong.join('\n'))
+    const named = files.map(({ path, after }) => ({ path, id: after.id }))
+    const found = await checkFiles(git, named, checkFile, own)
+    if (!found.ok) return found
+    return found.wrong.length === 0 ? null : fault('refused', found.wrong.join('\n'))
   }
 
   /** Makes the commit of what is in the own index, and brings the repository's index up to it. */

@@ -1,4 +1,6 @@
+import type { AgentMemory } from '../domain/index.js'
 import type { TreeResult } from '../host/index.js'
+import { blobDigest } from '../store/index.js'
 import type { AgentTree, Files, RunTrees, TreeOwner } from '../workspaces/index.js'
 import type { Above } from './launcher.js'
 import type { Recorder } from './recorder.js'
@@ -18,6 +20,8 @@ type AgentSide = {
   setUp: (tree: AgentTree, base: string) => Promise<string | null>
 }
 
+const OWN_CHANGES = 'Changes of the agent itself'
+
 /**
  * What an agent works in: what the one above it does, and from the moment that it or one below it writes, a tree of its
  * own. There is no way back, and none into the tree above it.
@@ -31,6 +35,8 @@ export class AgentFiles {
   #making: Promise<TreeResult<{ tree: AgentTree }>> | null = null
   /** It waits until the one above it lets it write. */
   #awaits = false
+  /** What it reads of the one above it may be a copy, in which nobody would find what it writes. */
+  #travels = false
   /** Calls of its own that wait for their turn or for its tree. */
   #waiting = 0
 
@@ -69,15 +75,59 @@ export class AgentFiles {
   }
 
   /** All that is in its tree, as a commit. To be called alone. */
-  async committed(): Promise<TreeResult<{ tree: AgentTree; commit: string }>> {
+  committed(): Promise<TreeResult<{ tree: AgentTree; commit: string }>> {
+    return this.#committed(OWN_CHANGES)
+  }
+
+  /** The same, whatever is known of it. */
+  whole(title: string): Promise<TreeResult<{ tree: AgentTree; commit: string }>> {
+    this.#at = null
+    return this.#committed(title)
+  }
+
+  async #committed(title: string): Promise<TreeResult<{ tree: AgentTree; commit: string }>> {
     const own = await this.own()
     if (!own.ok) return own
     const { tree } = own
     if (this.#at !== null) return { ok: true, tree, commit: this.#at }
-    const taken = await tree.snapshot('Changes of the agent itself')
+    const taken = await tree.snapshot(title)
     if (!taken.ok) return taken
+    const carried = await this.#carry(taken)
+    if (!carried.ok) return carried
     this.#at = taken.commit
     return { ok: true, tree, commit: taken.commit }
+  }
+
+  /** Where it may have to go on in another checkout: what a call left in its tree is there, too. To be called alone. */
+  async carry(): Promise<void> {
+    if (this.#tree === null || !(await this.side.trees.travel())) return
+    const taken = await this.whole(OWN_CHANGES)
+    if (!taken.ok) this.fail(taken.message)
+  }
+
+  /** The same for what a sub-agent of it begins with, where that is not what it has itself. */
+  carryFor(sub_agent_id: string, commit: string): Promise<TreeResult<object>> {
+    return this.#carry({ commit, uncommittable: [] }, sub_agent_id)
+  }
+
+  async #carry(
+    { commit, uncommittable }: { commit: string; uncommittable: string[] },
+    begins?: string,
+  ): Promise<TreeResult<object>> {
+    const { recorder, trees } = this.side
+    const { tree } = recorder.memory
+    if (tree === null || !(await trees.travel())) return { ok: true }
+    const { base, carried } = tree
+    const stuck = uncommittable.length > 0 ? { uncommittable } : {}
+    const isKnown = commit === (carried?.commit ?? base)
+    if (isKnown && uncommittable.join('\0') === (carried?.uncommittable ?? []).join('\0')) return { ok: true }
+    const packed = await trees.pack(commit, carried ? [base, carried.commit] : [base])
+    if (!packed.ok) return packed
+    const { bytes } = packed
+    const parcel = bytes && { digest: blobDigest(bytes), bytes: bytes.length }
+    if (bytes && parcel) recorder.keepBlob({ digest: parcel.digest, bytes })
+    recorder.record('agent.files_carried', { commit, parcel, ...stuck, ...(begins === undefined ? {} : { begins }) })
+    return { ok: true }
   }
 
   /** Brings its tree to a commit. To be called alone. */
@@ -87,8 +137,10 @@ export class AgentFiles {
     const is_clean = this.#at !== null
     this.#at = null
     const done = await own.tree.reset(commit, { is_clean })
-    if (done.ok) this.#at = commit
-    return done
+    if (!done.ok) return done
+    const carried = await this.#carry({ commit, uncommittable: [] })
+    if (carried.ok) this.#at = commit
+    return carried
   }
 
   /**
@@ -108,18 +160,42 @@ export class AgentFiles {
   /** Whether it has to have a tree before it changes anything. One that had a tree never writes anywhere else. */
   get mustHaveTree(): boolean {
     const { contract, tree } = this.side.recorder.memory
-    return this.#tree === null && (tree !== null || contract.workspace.isolation === 'worktree')
+    return this.#tree === null && (tree !== null || this.#travels || contract.workspace.isolation === 'worktree')
   }
 
-  /** After a restart: the tree that it had. */
-  async reopen(): Promise<void> {
-    const { recorder, trees } = this.side
+  /** What it works in from the beginning, or had before a restart. */
+  async open(): Promise<void> {
+    const { recorder, trees, above } = this.side
     const { tree, result, landing } = recorder.memory
     // What is landing is a commit, and its tree may be gone already.
-    if (tree === null || result || landing) return
-    const found = await trees.reopen(this.#owner, tree.base)
+    if (result || landing) return
+    const travel = await trees.travel()
+    this.#travels = travel !== null
+    if (tree === null) {
+      // The folder that a run which travels began in may be elsewhere.
+      const needsTree = above ? above.at_once : travel !== null
+      if (needsTree && recorder.memory.no_tree === null) await this.ownForCall()
+      return
+    }
+    const isHere = !travel || tree.checkout === travel.checkout
+    const found = isHere ? await trees.reopen(this.#owner, tree.base) : await this.#moved(tree)
     if (found.ok) this.#tree = found.tree
     else if (recorder.memory.no_tree === null) this.fail(`its worktree is not there any more: ${found.message}`)
+  }
+
+  /** Its tree is in another checkout: it goes on here with what was carried. */
+  async #moved(tree: NonNullable<AgentMemory['tree']>): Promise<TreeResult<{ tree: AgentTree }>> {
+    const { recorder, trees } = this.side
+    const commit = tree.carried?.commit ?? tree.base
+    const made = await trees.add(this.#owner, tree.base, recorder.memory.contract.workspace.owns, commit)
+    if (!made.ok) return made
+    const fault = await this.side.setUp(made.tree, tree.base)
+    if (fault !== null) return { ok: false, code: 'failed', message: fault }
+    const { included, notes, checkout = '' } = made.created
+    recorder.record('agent.worktree_moved', { checkout, commit, included, notes })
+    await recorder.commit()
+    this.#at = commit
+    return made
   }
 
   /** Its own tree, made where it has none. */

@@ -233,8 +233,7 @@ export class AgentLoop {
     this.#beginAttempt()
     try {
       await this.#haltChildren()
-      await this.#files.reopen()
-      if (this.place.above?.at_once && this.memory.no_tree === null) await this.#files.ownForCall()
+      await this.#files.open()
       await this.#delegation?.recover()
       for (;;) {
         const action = decide(this.memory, this.#surroundings())
@@ -312,7 +311,7 @@ export class AgentLoop {
         return this.#delegation?.stop('parent', action.reason)
       case 'land':
         return land(
-          { recorder: this.recorder, trees: this.place.trees, tree: this.#files.tree },
+          { recorder: this.recorder, trees: this.place.trees, files: this.#files },
           action.succeeded,
           action.outcome,
         )
@@ -425,6 +424,7 @@ export class AgentLoop {
           context = this.#toolContext()
           return work()
         }),
+      carryFiles: () => files.carry(),
       now: () => place.clock.now(),
       grants: () => this.memory.grants,
       callsLeft: () => left(this.memory.ledger, 'tool_calls'),

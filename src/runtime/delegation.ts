@@ -207,6 +207,8 @@ export class Delegation implements Delegator {
       if (!taken.ok) return taken
       if (signal.aborted) return stopped
       const begins_at = repairs?.base ?? taken.commit
+      const carried = repairs === null ? taken : await files.carryFor(id, begins_at)
+      if (!carried.ok) return carried
       recorder.record('agent.subagent_admitted', { sub_agent_id: id, step_idx, base: begins_at, after })
       await recorder.commit()
       return { ok: true, base: begins_at }

@@ -1,9 +1,10 @@
 import { type AgentMemory, type FileChange, type Landing, type Outcome, titleOf } from '../domain/index.js'
 import type { TreeResult } from '../host/index.js'
 import type { AgentTree, RunTrees } from '../workspaces/index.js'
+import type { AgentFiles } from './agent-files.js'
 import { AbandonedError, type Recorder } from './recorder.js'
 
-type LandingSide = { recorder: Recorder; trees: RunTrees; tree: AgentTree | null }
+type LandingSide = { recorder: Recorder; trees: RunTrees; files: AgentFiles }
 
 /** Brings the result of a run to where it belongs: the person's folder, or its branch. */
 export async function land(side: LandingSide, succeeded: boolean, outcome: Outcome): Promise<void> {
@@ -32,11 +33,12 @@ export async function land(side: LandingSide, succeeded: boolean, outcome: Outco
 type Result = { what: { base: string; commit: string; files: FileChange[] }; left_out: string[] }
 
 /** What was about to land when a process died is what lands. */
-async function resultOf({ recorder, trees, tree }: LandingSide, base: string): Promise<Result> {
+async function resultOf({ recorder, trees, files: own }: LandingSide, base: string): Promise<Result> {
+  const { tree } = own
   const { landing } = recorder.memory
   const begun = landing && 'under_way' in landing ? landing.under_way.commit : null
   // Without its folder, what was merged is still on its branch.
-  const last = () => (tree ? tree.snapshot('Changes of the run itself') : trees.head())
+  const last = () => (tree ? own.whole('Changes of the run itself') : trees.head())
   const { commit } = begun === null ? orLeave(await last()) : { commit: begun }
   const { files } = orLeave(await trees.remember(base, commit))
   return { what: { base, commit, files }, left_out: await leftOut(recorder.memory, files, tree) }

@@ -52,6 +52,8 @@ export type Pipeline = {
   getOwnFiles: () => Promise<boolean>
   /** While nothing else changes the agent's files. */
   alone: <T>(work: () => Promise<T>) => Promise<T>
+  /** What a call left in the agent's files goes with it from here on, wherever it goes on. Before its result is known. */
+  carryFiles: () => Promise<void>
   now: () => number
   /** Rules that a person granted during the run. */
   grants: () => readonly Rule[]
@@ -202,6 +204,7 @@ async function recoverCall(pipeline: Pipeline, call: PendingCall, may_repeat: bo
       return
     }
   }
+  if (changesFiles(tool)) await pipeline.carryFiles()
   settle(pipeline.record, intent, state === 'done')
 }
 
@@ -424,6 +427,7 @@ function refuse(pipeline: Pipeline, refused: Refused): void {
 async function execute(pipeline: Pipeline, ready: Ready): Promise<void> {
   const started = pipeline.now()
   const output = await run(ready, contextOf(pipeline, ready.call, ready.looks))
+  if (changesFiles(ready.tool) && !ready.looks) await pipeline.carryFiles()
   // Before it is cut: half a secret would not be found.
   output.content = pipeline.context.redactor.redact(output.content)
   const { call_id } = ready.call.part

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { nanoid } from 'nanoid'
 import {
   type Contract,
   type EventData,
@@ -11,6 +12,7 @@ import type {
   CommitCheck,
   CommitNote,
   Host,
+  Parcel,
   Repository,
   TreeChange,
   TreeResult,
@@ -21,6 +23,7 @@ import type { Files } from './files.js'
 import { type LandingWish, landResult, type RunResult } from './landing.js'
 import { INTEGRATION, ownPath } from './names.js'
 import { ownershipFault } from './ownership.js'
+import type { Travel, Whereabouts } from './travel.js'
 
 /** An agent as far as its tree is concerned. */
 export type TreeOwner = { agent_id: string; is_root: boolean }
@@ -68,30 +71,47 @@ type Parts = {
   run_id: string
   /** Whether a command makes fresh trees ready, so that they need nothing of what most projects have. */
   has_setup: boolean
-  /** What must not get into a commit of the person's. */
+  /** What must not get into a commit of the person's, nor anywhere else. */
   check: CommitCheck
+  /** Where its agents may work in any checkout of the project; null: they work in this folder alone. */
+  travel?: () => Promise<Travel | null>
 }
 
 /** The trees of one run: made when they are needed, joined by their owners' parents, landed and cleaned up. */
 export class RunTrees {
   #trees: Promise<TreeResult<{ trees: Trees }>> | null = null
+  #travel: Promise<Travel | null> | null = null
+  readonly #mark = nanoid(8).replaceAll(/[^0-9a-z]/gi, '0')
 
   constructor(private readonly parts: Parts) {}
+
+  /** null: its agents work in this folder alone. */
+  travel(): Promise<Travel | null> {
+    this.#travel ??= this.parts.travel?.() ?? Promise.resolve(null)
+    return this.#travel
+  }
 
   /** The tree of the root agent, from what the person has now. It is what the whole run starts from. */
   async addRoot(): Promise<TreeResult<MadeTree>> {
     const opened = await this.#open()
     if (!opened.ok) return opened
     const owned = await this.#claim(opened.trees)
-    const captured = owned.ok ? await opened.trees.capture(this.parts.run_id) : owned
+    if (!owned.ok) return owned
+    const travel = await this.travel()
+    // What the person had was captured when the run was given away.
+    if (travel) return this.add(ROOT, travel.base, [])
+    const captured = await opened.trees.capture(this.parts.run_id)
     if (!captured.ok) return captured
-    return this.#add(opened.trees, ROOT, captured.commit, captured.notes)
+    return this.#add(opened.trees, ROOT, { base: captured.commit, notes: captured.notes })
   }
 
-  /** `owns`: what it may write. */
-  async add(owner: TreeOwner, base: string, owns: readonly string[]): Promise<TreeResult<MadeTree>> {
+  /** `owns`: what it may write. `at`: what it has come to, where that is not its base. */
+  async add(owner: TreeOwner, base: string, owns: readonly string[], at: string = base): Promise<TreeResult<MadeTree>> {
     const opened = await this.#open()
-    return opened.ok ? this.#add(opened.trees, owner, base, [], ownedFolders(owns)) : opened
+    if (!opened.ok) return opened
+    const brought = await this.#bring(opened.trees, at)
+    if (!brought.ok) return brought
+    return this.#add(opened.trees, owner, { base, at, folders: ownedFolders(owns) })
   }
 
   /** One that an event says was made, perhaps by a process that is gone. */
@@ -109,6 +129,20 @@ export class RunTrees {
     return found.ok ? { ok: true, tree: await this.#agentTree(opened.trees, found.tree, owner, base) } : found
   }
 
+  /** What is known here of the tree that an agent has in another checkout, for one of its sub-agents to read. */
+  async copyFor(reader: TreeOwner, owner: TreeOwner, commit: string): Promise<TreeResult<{ tree: AgentTree }>> {
+    const opened = await this.#open()
+    if (!opened.ok) return opened
+    const { trees } = opened
+    const found = await this.#brought(trees, this.#copyName(reader), commit)
+    return found.ok ? { ok: true, tree: await this.#agentTree(trees, found.tree, owner, commit) } : found
+  }
+
+  async removeCopy(reader: TreeOwner): Promise<void> {
+    const opened = (await this.travel()) ? await this.#open() : null
+    if (opened?.ok) await opened.trees.remove(this.parts.run_id, this.#copyName(reader), { later: true })
+  }
+
   /** What a sub-agent has written since its base, committed on its branch. */
   async work(
     owner: TreeOwner,
@@ -117,12 +151,14 @@ export class RunTrees {
     const opened = await this.#open()
     if (!opened.ok) return opened
     const { trees } = opened
-    const found = await trees.open(this.parts.run_id, nameOf(owner))
+    const where = await (await this.travel())?.whereabouts(owner.agent_id)
+    const found = await this.#found(trees, owner, where ?? null)
     if (!found.ok) return found
     const tree = await this.#agentTree(trees, found.tree, owner, base)
     const snapshot = await this.#snapshotAt(tree, title, taken)
     if (!snapshot.ok) return snapshot
-    const { commit, uncommittable } = snapshot
+    const { commit } = snapshot
+    const uncommittable = [...new Set([...snapshot.uncommittable, ...(where?.uncommittable ?? [])])]
     const [compared, listed] = await Promise.all([this.#compare(trees, base, commit), trees.commits(base, commit)])
     if (!compared.ok) return compared
     if (!listed.ok) return listed
@@ -136,6 +172,42 @@ export class RunTrees {
       fault: ownershipFault(contract, changes, stuck),
     }
     return { ok: true, work, tree }
+  }
+
+  /** The tree of a sub-agent that has ended, brought here where that was in another checkout. */
+  async #found(trees: Trees, owner: TreeOwner, where: Whereabouts | null): Promise<TreeResult<{ tree: WorkTree }>> {
+    const { run_id } = this.parts
+    const travel = await this.travel()
+    const isHere = where === null || where.checkout === travel?.checkout
+    const there = isHere ? await trees.open(run_id, nameOf(owner)) : null
+    if (where === null || (there && (there.ok || there.code !== 'missing')))
+      return there as TreeResult<{ tree: WorkTree }>
+    return this.#brought(trees, nameOf(owner), where.commit)
+  }
+
+  /** A tree of what was carried here. */
+  async #brought(trees: Trees, name: string, commit: string): Promise<TreeResult<{ tree: WorkTree }>> {
+    const brought = await this.#bring(trees, commit)
+    return brought.ok ? trees.add(this.parts.run_id, name, commit, { usual: !this.parts.has_setup }) : brought
+  }
+
+  /** Whether an agent of the run can be worked on here, with what it has come to. null: it has nothing of its own. */
+  async canHave(commit: string | null): Promise<TreeResult<object>> {
+    const travel = await this.travel()
+    if (travel === null) return { ok: true }
+    const opened = await this.#open()
+    return opened.ok ? travel.bring(opened.trees, commit ?? travel.base) : opened
+  }
+
+  async #bring(trees: Trees, commit: string): Promise<TreeResult<object>> {
+    const travel = await this.travel()
+    return travel ? travel.bring(trees, commit) : { ok: true }
+  }
+
+  /** What others need of a commit of this run who know these. */
+  async pack(commit: string, known: readonly string[]): Promise<TreeResult<Parcel>> {
+    const opened = await this.#open()
+    return opened.ok ? opened.trees.pack(commit, known, this.parts.check) : opened
   }
 
   /** What gates left in it since it was taken is none of its work, unless no commit can have it: nobody can tell then. */
@@ -201,6 +273,11 @@ export class RunTrees {
       const found = await opened.trees.open(this.parts.run_id, nameOf(owner))
       if (found.ok) await found.tree.reset(work.commit)
     }
+    if (await this.#isAway()) {
+      // All of it was carried, and the person is elsewhere.
+      await opened.trees.remove(this.parts.run_id, nameOf(owner), { later: true })
+      return { ok: true, kept: this.placeOf(owner) }
+    }
     const published = await opened.trees.publish(this.parts.run_id, nameOf(owner))
     if (!published.ok) return published
     return { ok: true, kept: { branch: published.branch, path: this.#path(owner) } }
@@ -217,7 +294,11 @@ export class RunTrees {
   /** The last commit of the root's tree, also where its folder is gone. */
   async head(): Promise<TreeResult<{ commit: string }>> {
     const opened = await this.#open()
-    return opened.ok ? opened.trees.head(this.parts.run_id, INTEGRATION) : opened
+    if (!opened.ok) return opened
+    const where = await (await this.travel())?.whereabouts(ROOT.agent_id)
+    if (!where) return opened.trees.head(this.parts.run_id, INTEGRATION)
+    const brought = await this.#bring(opened.trees, where.commit)
+    return brought.ok ? { ok: true, commit: where.commit } : brought
   }
 
   /** What a run has come to, kept for whoever wants to see it later. */
@@ -230,6 +311,10 @@ export class RunTrees {
 
   /** Brings the result of a run into the person's folder, if that is as it was. Otherwise it is kept on its branch. */
   async land(what: RunResult, how: LandingWish): Promise<Landing> {
+    if (await this.#isAway()) {
+      const reason = `the run ended in another checkout than it began in: retinue apply ${this.parts.run_id} there`
+      return { ...(await this.stay(what, reason)), away: true }
+    }
     const opened = await this.#open()
     const landed = opened.ok ? await landResult(opened.trees, this.parts, what, how) : opened
     return landed.ok ? landed.landing : this.stay(what, landed.message)
@@ -237,13 +322,11 @@ export class RunTrees {
 
   /** Leaves the result of a run on its branch. */
   async stay(what: RunResult, reason: string): Promise<Landing> {
+    const kept: Landing = { state: 'kept', ...what, landed_commit: null, branch: this.branchOf(ROOT), reason }
+    // The person's own repository is elsewhere; what there is was carried.
+    if (await this.#isAway()) return kept
     const opened = await this.#open()
     const published = opened.ok ? await opened.trees.publish(this.parts.run_id, INTEGRATION) : opened
-    const kept: Landing = {
-      ...{ state: 'kept', ...what, landed_commit: null },
-      branch: published.ok ? published.branch : this.branchOf(ROOT),
-      reason,
-    }
     return published.ok ? kept : { ...kept, reason: `${reason}; ${published.message}` }
   }
 
@@ -253,6 +336,10 @@ export class RunTrees {
     if (!opened.ok) return
     const { trees } = opened
     const { run_id } = this.parts
+    if (await this.#isAway()) {
+      await trees.removeRun(run_id)
+      return
+    }
     const all = await trees.isCommitted(run_id, INTEGRATION)
     const keep_tree = (all.ok && !all.committed) || (landing.left_out ?? []).length > 0
     await trees.remove(run_id, INTEGRATION, { keep_branch: landing.state === 'kept', keep_tree })
@@ -282,6 +369,17 @@ export class RunTrees {
     return `retinue/${this.parts.run_id}/${nameOf(owner)}`
   }
 
+  /** Another for each process: two may take up the same agent for a moment, and one of them is too late. */
+  #copyName(reader: TreeOwner): string {
+    return `${nameOf(reader)}-reads-${this.#mark}`
+  }
+
+  /** Whether the person whose run it is has another folder than this. */
+  async #isAway(): Promise<boolean> {
+    const travel = await this.travel()
+    return travel !== null && !travel.isHome
+  }
+
   /** Whoever cleans up without knowing the run sees that this process works on it. */
   #claim(trees: Trees): Promise<TreeResult<object>> {
     return trees.own(this.parts.run_id, this.parts.host.identity.owner)
@@ -299,24 +397,30 @@ export class RunTrees {
   async #add(
     trees: Trees,
     owner: TreeOwner,
-    base: string,
-    notes: string[],
-    folders: readonly string[] = [],
+    {
+      base,
+      at = base,
+      notes = [],
+      folders = [],
+    }: { base: string; at?: string; notes?: string[]; folders?: readonly string[] },
   ): Promise<TreeResult<MadeTree>> {
-    const made = await trees.add(this.parts.run_id, nameOf(owner), base, { usual: !this.parts.has_setup, folders })
+    const made = await trees.add(this.parts.run_id, nameOf(owner), at, { usual: !this.parts.has_setup, folders })
     if (!made.ok) return made
+    const travel = await this.travel()
     const created = {
       branch: made.tree.branch,
       path: this.#path(owner),
       base,
       included: made.included,
       notes: [...notes, ...made.notes],
+      ...(travel ? { checkout: travel.checkout } : {}),
     }
     return { ok: true, tree: await this.#agentTree(trees, made.tree, owner, base), created }
   }
 
   async #agentTree({ folder, concealed }: Trees, tree: WorkTree, owner: TreeOwner, base: string): Promise<AgentTree> {
-    const workspace = await this.parts.host.workspace(tree.root, { known_as: folder })
+    const travel = await this.travel()
+    const workspace = await this.parts.host.workspace(tree.root, { known_as: travel?.folder ?? folder })
     return {
       files: {
         workspace,

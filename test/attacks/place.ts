@@ -142,6 +142,7 @@ export async function attempt(place: Place, attack: Attack): Promise<string> {
     hasOwnFiles: () => true,
     getOwnFiles: async () => true,
     alone: (work) => work(),
+    carryFiles: async () => {},
     abortStatus: () => 'cancelled',
   }
   for (const [i, [tool, args]] of attack.calls(place).entries()) {

@@ -199,6 +199,7 @@ export async function delegationLab(
     hasOwnFiles: () => true,
     getOwnFiles: async () => true,
     alone: (work) => work(),
+    carryFiles: async () => {},
     abortStatus: () => 'cancelled',
   }
   const pending = (tool: string, args: unknown, call_id = `c${++number}`) => {

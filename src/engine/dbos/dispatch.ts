@@ -2,7 +2,7 @@ import type { DBOSClient, GetWorkflowsInput, WorkflowStatus } from '@dbos-inc/db
 import { type Database, OWN_TIMEOUT } from './database.js'
 import { migrated } from './migrate.js'
 import { openPool } from './pool.js'
-import { isQueueOf, queueOf, type Routes } from './routes.js'
+import { type Here, isQueueOf, queueOf, type Routes } from './routes.js'
 
 /** The one workflow there is: work on an agent until it rests. */
 export const ADVANCE = 'advance'
@@ -31,7 +31,7 @@ export class Dispatch {
   constructor(
     readonly database: Database,
     /** Those of one project share their queues with no other. */
-    readonly project: string,
+    readonly here: Here,
     private readonly routes: Routes,
   ) {}
 
@@ -39,7 +39,7 @@ export class Dispatch {
     const [client, route] = await Promise.all([this.#open(), this.routes.of(run_id, agent_id)])
     await client.enqueue(
       {
-        queueName: queueOf(this.project, route),
+        queueName: queueOf(this.here.project, route),
         // Where there is a limit for each run, it is by this; where there is none, it means nothing.
         queuePartitionKey: run_id,
         workflowName: ADVANCE,
@@ -89,7 +89,7 @@ export class Dispatch {
   async #workflows(client: DBOSClient, which: GetWorkflowsInput): Promise<WorkflowStatus[]> {
     const queueName = (await client.listQueues(APPLICATION))
       .map(({ name }) => name)
-      .filter((name) => isQueueOf(this.project, name))
+      .filter((name) => isQueueOf(this.here.project, name))
     if (queueName.length === 0) return []
     return client.listWorkflows({ ...which, queueName, loadInput: false, loadOutput: false })
   }

@@ -16,7 +16,11 @@ export type WorkerInfo = {
   name: string
   host: string
   pid: number
+  /** The path of its folder on its machine. */
   project: string
+  /** Whose runs it shares with others, and in which of its checkouts. */
+  project_id: string
+  checkout: string
   concurrency: number
   labels: readonly string[]
   /** Of all workers of the project together, and of one run; null: no limit. */

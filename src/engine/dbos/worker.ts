@@ -6,7 +6,7 @@ import { migrated } from './migrate.js'
 import { limitHere } from './own-limit.js'
 import { openPool } from './pool.js'
 import { Roll, SILENT_MS } from './roll.js'
-import { queueOf } from './routes.js'
+import { queuesFor } from './routes.js'
 import { type SharedLimits, sharedLimits } from './shared-limits.js'
 
 /** How often it says that it is there, and looks for those that are not any more. */
@@ -80,7 +80,8 @@ export class QueueWorker {
   constructor(private readonly parts: WorkerParts) {
     const { dispatch, machine, project, concurrency, labels, limits, version } = parts
     this.id = `${machine}-${process.pid}-${newName()}`
-    const info = { name: this.id, host: machine, pid: process.pid, project, concurrency, labels, ...limits, version }
+    const where = { project, project_id: dispatch.here.project, checkout: dispatch.here.checkout }
+    const info = { name: this.id, host: machine, pid: process.pid, ...where, concurrency, labels, ...limits, version }
     this.#roll = new Roll(dispatch.database, this.id, info)
   }
 
@@ -99,7 +100,7 @@ export class QueueWorker {
 
   async #start(): Promise<void> {
     const { dispatch, concurrency, labels } = this.parts
-    const queues = [null, ...labels].map((label) => queueOf(dispatch.project, { label }))
+    const queues = queuesFor(dispatch.here, labels)
     const { DBOS } = await import('@dbos-inc/dbos-sdk')
     this.#pool = await openPool(dispatch.database, CONNECTIONS)
     DBOS.registerWorkflow((run_id: string, agent_id: string) => this.#advance(run_id, agent_id), { name: ADVANCE })

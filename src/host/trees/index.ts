@@ -8,6 +8,7 @@ import { land } from './land.js'
 import { isCommitted, list } from './list.js'
 import { merge } from './merge.js'
 import { own as ownRun } from './owner.js'
+import { fetchRemotes, lacking, pack, packBase, receive, unpack } from './parcel.js'
 import { type Machine, openPrivate, type Private } from './private.js'
 import { publish } from './publish.js'
 import { forget, recall, remember } from './remember.js'
@@ -55,6 +56,12 @@ function treesOf(own: Private): Trees {
     recall: (run_id) => recall(own, run_id),
     forget: (run_id) => forget(own, run_id),
     own: (run_id, owner) => ownRun(own, run_id, owner),
+    packBase: (run_id, commit, check) => packBase(own, run_id, commit, check),
+    pack: (commit, known, check) => pack(own, commit, known, check),
+    unpack: (name, bytes) => unpack(own, name, bytes),
+    lacking: (commits) => lacking(own, commits),
+    fetch: () => fetchRemotes(own),
+    receive: (run_id, name, commit) => receive(own, run_id, name, commit),
     list: () => list(own),
     isCommitted: (run_id, name) => isCommitted(own, run_id, name),
     ignoredIn: (run_id, name) => ignoredIn(own, run_id, name),

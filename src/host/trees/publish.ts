@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto'
-import { copyFile, mkdir, open, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { TreeResult } from '../host.js'
 import { fault } from '../paths.js'
 import { isFiltered } from './filtered.js'
+import { givePacks } from './packs.js'
 import { asTreeFault, branchOf, MAX_LIST, type Person, type Private, refOf } from './private.js'
 import { commitOf, isCheckedOut, isWithin } from './refs.js'
 import { makeScratch } from './scratch.js'
@@ -65,20 +64,5 @@ async function giveObjects(own: Private, person: Person, commit: string): Promis
     return fault('failed', `${person.objects} cannot be written: ${(error as Error).message}`)
   } finally {
     await scratch.remove()
-  }
-}
-
-/** A pack is used as soon as its index is there, so that comes last. */
-async function givePacks(from: string, to: string): Promise<void> {
-  const names = (await readdir(from)).filter((name) => /^pack-.*\.(?:pack|idx|rev)$/.test(name))
-  names.sort((a, b) => Number(a.endsWith('.idx')) - Number(b.endsWith('.idx')))
-  await mkdir(to, { recursive: true })
-  for (const name of names) {
-    // A name that git removes by itself when it is found abandoned.
-    const temporary = join(to, `tmp_pack_${randomBytes(8).toString('hex')}`)
-    await copyFile(join(from, name), temporary)
-    const handle = await open(temporary, 'r')
-    await handle.sync().finally(() => handle.close())
-    await rename(temporary, join(to, name))
   }
 }

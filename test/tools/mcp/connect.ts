@@ -112,6 +112,7 @@ export async function connect(servers: Record<string, McpServerSettings>, extra:
       hasOwnFiles: () => true,
       getOwnFiles: async () => true,
       alone: (work) => work(),
+      carryFiles: async () => {},
       abortStatus: () => 'cancelled',
     }
     const text = typeof args === 'string' ? args : JSON.stringify(args)

@@ -1,0 +1,127 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { checkFiles } from '../git-objects.js'
+import type { CommitCheck, Parcel, TreeResult } from '../host.js'
+import { fault } from '../paths.js'
+import { isFiltered } from './filtered.js'
+import { givePacks } from './packs.js'
+import { asTreeFault, MAX_LIST, type Private, refOf } from './private.js'
+import { makeScratch } from './scratch.js'
+
+/** One that is larger does not fit into a row of a database, nor through a network in any sensible time. */
+const MOST_BYTES = 256 * 1024 * 1024
+
+/** What every clone of the same origin has, or can get there, need not be carried. */
+export async function packBase(
+  own: Private,
+  run_id: string,
+  commit: string,
+  check: CommitCheck,
+): Promise<TreeResult<Parcel>> {
+  if (own.person === null) return pack(own, commit, [], check)
+  const kept = await isFiltered(own, own.person, run_id, commit)
+  if (!kept.ok) return kept
+  // As they are on the disk they may be what a filter is there to hide.
+  if (kept.filtered)
+    return fault('failed', 'the folder has files that git filters, and these are not carried elsewhere')
+  const remotes = await own.person.git.run(['rev-parse', '--remotes'], { max_output: MAX_LIST })
+  if (!remotes.ok) return asTreeFault(remotes)
+  return pack(own, commit, [...new Set(remotes.stdout.split('\n').filter(Boolean))], check)
+}
+
+export async function pack(
+  own: Private,
+  commit: string,
+  known: readonly string[],
+  check: CommitCheck,
+): Promise<TreeResult<Parcel>> {
+  const revisions = [commit, ...known.map((one) => `^${one}`)].map((line) => `${line}\n`).join('')
+  const reached = await own.git().run(['rev-list', '--boundary', '--stdin'], { stdin: revisions, max_output: MAX_LIST })
+  if (!reached.ok) return asTreeFault(reached)
+  const lines = reached.stdout.split('\n').filter(Boolean)
+  const isNew = lines.some((line) => !line.startsWith('-'))
+  if (!isNew) return { ok: true, bytes: null, needs: [commit] }
+  const needs = lines.filter((line) => line.startsWith('-')).map((line) => line.slice(1))
+  const wrong = await checked(own, revisions, check)
+  if (wrong) return wrong
+  const scratch = await makeScratch(own)
+  try {
+    const packed = await own
+      .git()
+      .run(['pack-objects', '--revs', '--non-empty', '--quiet', join(scratch.folder, 'pack')], { stdin: revisions })
+    if (!packed.ok) return asTreeFault(packed)
+    const name = (await readdir(scratch.folder)).find((one) => one.endsWith('.pack'))
+    if (name === undefined) return { ok: true, bytes: null, needs: [commit] }
+    const bytes = await readFile(join(scratch.folder, name))
+    if (bytes.length <= MOST_BYTES) return { ok: true, bytes, needs }
+    const size = `${Math.ceil(bytes.length / 1024 / 1024)} MiB`
+    return fault('too_much', `${size} would have to be carried, and ${MOST_BYTES / 1024 / 1024} MiB is the most`)
+  } catch (error) {
+    return fault('failed', `what was written cannot be packed: ${(error as Error).message}`)
+  } finally {
+    await scratch.remove()
+  }
+}
+
+/** Files with something in them that must not leave this machine. */
+async function checked(own: Private, revisions: string, check: CommitCheck) {
+  const listed = await own.git().run(['rev-list', '--objects', '--stdin'], { stdin: revisions, max_output: MAX_LIST })
+  if (!listed.ok) return asTreeFault(listed)
+  // `id path` for files and folders; commits have no path.
+  const named = listed.stdout.split('\n').flatMap((line) => {
+    const space = line.indexOf(' ')
+    return space > 0 && space < line.length - 1 ? [{ id: line.slice(0, space), path: line.slice(space + 1) }] : []
+  })
+  const found = await checkFiles(own.git(), named, check)
+  if (!found.ok) return asTreeFault(found)
+  return found.wrong.length === 0 ? null : fault('failed', `it is not carried elsewhere: ${found.wrong.join('; ')}`)
+}
+
+/** Takes in what was packed elsewhere. `name`: the same for the same bytes. */
+export async function unpack(own: Private, name: string, bytes: Uint8Array): Promise<TreeResult<object>> {
+  const scratch = await makeScratch(own)
+  try {
+    const file = join(scratch.folder, `pack-${name.replace(/[^0-9a-z]/gi, '')}.pack`)
+    await writeFile(file, bytes)
+    const indexed = await own.git().run(['index-pack', file])
+    if (!indexed.ok) return asTreeFault(indexed)
+    await givePacks(scratch.folder, join(own.home, 'objects', 'pack'))
+    return { ok: true }
+  } catch (error) {
+    return fault('failed', `what was carried cannot be unpacked: ${(error as Error).message}`)
+  } finally {
+    await scratch.remove()
+  }
+}
+
+/** Those of these commits that are not here. */
+export async function lacking(own: Private, commits: readonly string[]): Promise<TreeResult<{ commits: string[] }>> {
+  if (commits.length === 0) return { ok: true, commits: [] }
+  const stdin = commits.map((commit) => `${commit}^{commit}\n`).join('')
+  const looked = await own.git().run(['cat-file', '--batch-check'], { stdin, max_output: MAX_LIST })
+  if (!looked.ok) return asTreeFault(looked)
+  const lines = looked.stdout.split('\n')
+  return { ok: true, commits: commits.filter((_, i) => lines[i]?.endsWith(' missing') ?? true) }
+}
+
+/** What a fetch of the person's own would use. Programs as remotes stay out. */
+const PROTOCOLS = ['https', 'http', 'ssh', 'git', 'file'].flatMap((name) => ['-c', `protocol.${name}.allow=always`])
+
+/** Brings the person's repository up to what its remotes have. One process at a time, as git would say. */
+export async function fetchRemotes(own: Private): Promise<TreeResult<object>> {
+  const { person, machine } = own
+  if (person === null) return { ok: true }
+  const { SSH_AUTH_SOCK } = process.env
+  const env = { HOME: homedir(), GIT_TERMINAL_PROMPT: '0', ...(SSH_AUTH_SOCK ? { SSH_AUTH_SOCK } : {}) }
+  const fetched = await machine.locks.run(`fetch ${person.common_dir}`, () =>
+    person.git.run([...PROTOCOLS, 'fetch', '--all', '--quiet', '--no-write-fetch-head'], { env }),
+  )
+  return fetched.ok ? { ok: true } : asTreeFault(fetched)
+}
+
+/** Gives what was carried here the name that it would have, had it been made here. */
+export async function receive(own: Private, run_id: string, name: string, commit: string): Promise<TreeResult<object>> {
+  const made = await own.git().run(['update-ref', refOf(run_id, name), commit])
+  return made.ok ? { ok: true } : asTreeFault(made)
+}

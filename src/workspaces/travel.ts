@@ -1,0 +1,91 @@
+import type { TreeResult, Trees } from '../host/index.js'
+
+/** What was written down of a run whose agents may work in any checkout of its project. */
+export type Itinerary = {
+  /** The checkout that it was begun in, and that its result is for. */
+  home: string
+  /** The path of its folder there, by which its agents name their files everywhere. */
+  folder: string
+  base: string
+  /** Commits that a checkout must have before anything of the run can be brought there. */
+  needs: readonly string[]
+}
+
+/** Where the tree of an agent is, and the last of it that was carried. */
+export type Whereabouts = { checkout: string; commit: string; uncommittable: readonly string[] }
+
+type TravelParts = {
+  /** The one that this process works in. */
+  checkout: string
+  itinerary: Itinerary
+  /** What was carried so far, the first first. `digest` null: others had all of it. */
+  parcels: () => Promise<{ commit: string; digest: string | null }[]>
+  parcel: (digest: string) => Promise<Uint8Array | null>
+  /** null: the agent has no tree. */
+  whereabouts: (agent_id: string) => Promise<Whereabouts | null>
+}
+
+/** The files of a run that goes from checkout to checkout: as commits, in parcels that the log has. */
+export class Travel {
+  constructor(private readonly parts: TravelParts) {}
+
+  get base(): string {
+    return this.parts.itinerary.base
+  }
+
+  get folder(): string {
+    return this.parts.itinerary.folder
+  }
+
+  get checkout(): string {
+    return this.parts.checkout
+  }
+
+  /** Whether the run was begun here. */
+  get isHome(): boolean {
+    return this.parts.checkout === this.parts.itinerary.home
+  }
+
+  whereabouts(agent_id: string): Promise<Whereabouts | null> {
+    return this.parts.whereabouts(agent_id)
+  }
+
+  /** Has a commit of the run here. Whatever came before it comes with it. */
+  async bring(trees: Trees, commit: string): Promise<TreeResult<object>> {
+    const lacking = await trees.lacking([commit])
+    if (!lacking.ok || lacking.commits.length === 0) return lacking
+    const begun = await this.#needs(trees)
+    if (!begun.ok) return begun
+    const parcels = await this.parts.parcels()
+    const all = await trees.lacking(parcels.map((one) => one.commit))
+    if (!all.ok) return all
+    for (const { commit: carried, digest } of parcels) {
+      if (digest === null || !all.commits.includes(carried)) continue
+      const bytes = await this.parts.parcel(digest)
+      if (bytes === null) return missing(`the parcel ${digest.slice(0, 12)} is not in the store any more`)
+      const unpacked = await trees.unpack(digest, bytes)
+      if (!unpacked.ok) return unpacked
+    }
+    const still = await trees.lacking([commit])
+    if (!still.ok || still.commits.length === 0) return still
+    return missing(`the commit ${commit.slice(0, 12)} was never carried, and is in another checkout alone`)
+  }
+
+  /** What everybody was to have before the run began: from the remotes of this checkout, where it is not here yet. */
+  async #needs(trees: Trees): Promise<TreeResult<object>> {
+    const { needs } = this.parts.itinerary
+    const before = await trees.lacking(needs)
+    if (!before.ok || before.commits.length === 0) return before
+    const fetched = await trees.fetch()
+    const after = await trees.lacking(needs)
+    if (!after.ok || after.commits.length === 0) return after
+    const why = fetched.ok ? 'its remotes do not have it either' : fetched.message
+    return missing(
+      `this checkout does not have the commit ${after.commits[0]?.slice(0, 12)} that the run builds on: ${why}`,
+    )
+  }
+}
+
+function missing(message: string): { ok: false; code: 'missing'; message: string } {
+  return { ok: false, code: 'missing', message }
+}

@@ -1,0 +1,226 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import type { Retinue, Settings, StoredEvent } from '../../src/index.js'
+import { endsOf } from '../support/busy-tree.js'
+import { sharedPostgres } from '../support/postgres.js'
+import { git, makeProject, type WhenFinished } from '../support/project.js'
+import { openFace, startWorkers, type WorkerOrder, WorkerVictim } from '../support/worker-victim.js'
+
+const SETTINGS: Settings = { mode: 'dangerous', model: { name: 'scripted/script.yaml', source: 'user' } }
+
+const write = (path: string, content = `${path}\n`) => ({ calls: [{ write_file: { path, content } }] })
+const DONE = { text: 'Done.' }
+const AWAIT = { calls: [{ spawn_await: { job_ids: '*' } }] }
+
+const spawn = (task: string, more: object = {}) => ({ spawn: { task, ...more } })
+
+const RUN = { calls: [{ run_command: { command: 'cat a.txt untracked.txt > out/three.txt' } }] }
+
+/** One writes, one reads what the person has not committed, one runs a command. */
+const THREE = {
+  root: [
+    {
+      calls: [
+        spawn('Write', { owns: ['one.txt'] }),
+        spawn('Read'),
+        spawn('Run', { owns: ['out/**'], checks: ['test -f out/three.txt'] }),
+      ],
+    },
+    { ...AWAIT },
+    { expect: { contains: ['[a1: OK]', '[a2: OK]', '[a3: OK]'] }, ...write('four.txt') },
+    { calls: [{ run_command: { command: 'cat one.txt out/three.txt four.txt' } }] },
+    { expect: { contains: ['one.txt', 'changed', 'four.txt'] }, text: 'All done.' },
+  ],
+  a1: [write('one.txt'), { calls: [{ read_file: { path: 'one.txt' } }] }, { expect: { contains: 'one.txt' }, ...DONE }],
+  a2: [{ calls: [{ read_file: { path: 'a.txt' } }] }, { expect: { contains: 'changed' }, ...DONE }],
+  a3: [
+    RUN,
+    // What a command had done when its machine was lost is lost with it, and nobody knows how far it had come.
+    { branches: [{ when: { contains: 'Interrupted' }, steps: [RUN] }, { steps: [] }] },
+    DONE,
+  ],
+}
+
+type Team = { home: string; clone: (name: string) => string; order: (cwd: string) => WorkerOrder; face: Retinue }
+
+/** A person with a clone of a repository in which not everything is committed, and what others need for clones of theirs. */
+async function team(agents: object, finished: WhenFinished, settings = SETTINGS): Promise<Team> {
+  const files = { 'script.yaml': JSON.stringify({ agents }), 'a.txt': 'alpha\n', '.gitignore': 'ignored/\n' }
+  const first = makeProject(files, { git: true, finished })
+  const place = makeProject({}, { finished })
+  const origin = join(place, 'origin.git')
+  git(place, 'clone', '--quiet', '--bare', first, origin)
+  const clone = (name: string) => {
+    git(place, 'clone', '--quiet', origin, name)
+    git(join(place, name), 'config', 'user.name', 'Test')
+    git(join(place, name), 'config', 'user.email', 'test@localhost')
+    return join(place, name)
+  }
+  const home = clone('home')
+  const store = await (await sharedPostgres()).database({ finished })
+  const order = (cwd: string) => ({ cwd, store, settings, machine: cwd.split('/').at(-1) as string })
+  return { home, clone, order, face: await openFace({ cwd: home, store, settings }, finished) }
+}
+
+/** What is not committed is part of what the run begins with. */
+function edit(home: string): void {
+  writeFileSync(join(home, 'a.txt'), 'changed\n')
+  writeFileSync(join(home, 'untracked.txt'), 'new\n')
+}
+
+const read = (folder: string, path: string) => readFileSync(join(folder, path), 'utf8')
+
+/** Nothing of a run is left in a clone, and its own files are as they were. */
+async function expectUntouched(clone: string): Promise<void> {
+  expect(git(clone, 'status', '--porcelain')).toBe('')
+  expect(git(clone, 'branch', '--list').trim()).toBe('* main')
+}
+
+const places = (log: readonly StoredEvent[]) =>
+  log.flatMap(({ agent_id, type }) => (type === 'agent.worktree_moved' ? [agent_id] : []))
+
+it('a run goes to where its workers are, with what the person has now, and its result comes back', async ({
+  onTestFinished,
+}) => {
+  const { home, clone, order, face } = await team(THREE, onTestFinished)
+  const away = clone('away')
+  await startWorkers(1, order(away), onTestFinished)
+  edit(home)
+  const run = face.run({ task: 'Do the work' })
+  const result = await run.result()
+  const log = await face.events(run.run_id)
+  expect(endsOf(log)).toEqual({
+    ends: { root: 'completed', a1: 'completed', a2: 'completed', a3: 'completed' },
+    faults: [],
+  })
+  expect(result).toMatchObject({ outcome: 'completed', landing: { state: 'landed', branch: null, reason: null } })
+  expect(result.landing?.files.map(({ path }) => path)).toEqual(['four.txt', 'one.txt', 'out/three.txt'])
+  expect([read(home, 'one.txt'), read(home, 'out/three.txt'), read(home, 'four.txt')]).toEqual([
+    'one.txt\n',
+    'changed\nnew\n',
+    'four.txt\n',
+  ])
+  expect(git(home, 'status', '--porcelain').trimEnd().split('\n').sort()).toEqual(
+    [' M a.txt', '?? four.txt', '?? one.txt', '?? out/', '?? untracked.txt'].sort(),
+  )
+  await expectUntouched(away)
+  expect(await face.replay(run.run_id)).toMatchObject({ ok: true })
+})
+
+it('those of one run work in several checkouts, and what they did goes together in one of them', async ({
+  onTestFinished,
+}) => {
+  const { home, clone, order, face } = await team(THREE, onTestFinished)
+  const clones = ['one', 'two', 'three'].map(clone)
+  for (const cwd of clones) await startWorkers(1, { ...order(cwd), concurrency: 1 }, onTestFinished)
+  edit(home)
+  const run = face.run({ task: 'Do the work' })
+  expect(await run.result()).toMatchObject({ outcome: 'completed', landing: { state: 'landed' } })
+  expect(endsOf(await face.events(run.run_id)).faults).toEqual([])
+  expect(read(home, 'out/three.txt')).toBe('changed\nnew\n')
+  for (const cwd of clones) await expectUntouched(cwd)
+})
+
+const KILLS = [
+  { name: 'a sub-agent has written', type: 'tool.finished', agent_id: 'a1' },
+  { name: 'a sub-agent has ended', type: 'agent.subagent_waiting_for_merge', agent_id: 'a3' },
+  { name: 'its work was taken', type: 'agent.work_taken', agent_id: 'root' },
+  { name: 'a merge has begun', type: 'agent.merge_started', agent_id: 'root' },
+  { name: 'a merge was made', type: 'agent.worktree_merged', agent_id: 'root' },
+  { name: 'the root has written', type: 'agent.files_carried', agent_id: 'root' },
+] as const
+
+it.for(KILLS)('a checkout that is lost when $name takes nothing with it', async (kill, { onTestFinished }) => {
+  const { home, clone, order, face } = await team(THREE, onTestFinished)
+  edit(home)
+  const victim = new WorkerVictim({ ...order(clone('first')), kill: { ...kill, when: 'after' } }, onTestFinished)
+  await victim.begin()
+  const run = face.run({ task: 'Do the work' })
+  expect((await victim.ended).signal).toBe('SIGKILL')
+  await startWorkers(1, order(clone('second')), onTestFinished)
+  expect(await run.result()).toMatchObject({ outcome: 'completed', landing: { state: 'landed' } })
+  const log = await face.events(run.run_id)
+  expect(endsOf(log).faults).toEqual([])
+  expect(places(log)).toContain('root')
+  expect([read(home, 'one.txt'), read(home, 'out/three.txt'), read(home, 'four.txt')]).toEqual([
+    'one.txt\n',
+    'changed\nnew\n',
+    'four.txt\n',
+  ])
+})
+
+it('a worker that cannot have the repository says so, and another takes the run', async ({ onTestFinished }) => {
+  const { home, clone, order, face } = await team(THREE, onTestFinished)
+  const old = clone('old')
+  git(old, 'config', `url.${join(home, 'nowhere')}.insteadOf`, git(old, 'config', 'remote.origin.url').trim())
+  edit(home)
+  git(home, 'add', '.')
+  git(home, 'commit', '--quiet', '-m', 'changed')
+  git(home, 'push', '--quiet')
+  const [unable] = (await startWorkers(1, order(old), onTestFinished)) as [WorkerVictim]
+  const run = face.run({ task: 'Do the work' })
+  await expect.poll(() => unable.said.map((said) => (said as unknown as { text: string }).text)).not.toEqual([])
+  const [said] = unable.said as unknown as { text: string }[]
+  expect(said?.text).toContain('this checkout does not have the commit')
+  expect((await face.events(run.run_id)).map(({ type }) => type)).toEqual(['run.created', 'agent.started'])
+  // This one was made before that commit, too, but can get it.
+  const able = clone('able')
+  git(able, 'reset', '--quiet', '--hard', 'HEAD~1')
+  git(able, 'update-ref', '-d', 'refs/remotes/origin/main')
+  git(able, 'update-ref', '-d', 'refs/remotes/origin/HEAD')
+  await startWorkers(1, order(able), onTestFinished)
+  expect(await run.result()).toMatchObject({ outcome: 'completed', landing: { state: 'landed' } })
+  expect(existsSync(join(home, 'out/three.txt'))).toBe(true)
+})
+
+it('work that was not merged elsewhere can be had at home', async ({ onTestFinished }) => {
+  const agents = {
+    root: [{ calls: [spawn('Write', { owns: ['one.txt'], checks: ['false'] })] }, AWAIT, { text: 'It failed.' }],
+    a1: [write('one.txt'), DONE],
+  }
+  const { home, clone, order, face } = await team(agents, onTestFinished)
+  await startWorkers(1, order(clone('away')), onTestFinished)
+  const run = face.run({ task: 'Do the work' })
+  const result = await run.result()
+  expect(result.kept_work).toMatchObject([{ agent_id: 'a1' }])
+  expect(existsSync(join(home, 'one.txt'))).toBe(false)
+  expect(await face.diff(run.run_id, { agent_id: 'a1' })).toContain('+one.txt')
+  expect(await face.apply(run.run_id, { agent_id: 'a1' })).toEqual({ paths: ['one.txt'], commit: null })
+  expect(read(home, 'one.txt')).toBe('one.txt\n')
+})
+
+it('a result stays out of a folder that changed meanwhile, and is kept', async ({ onTestFinished }) => {
+  const agents = { root: [{ delay_ms: 500, ...write('a.txt', 'theirs\n') }, DONE] }
+  const { home, clone, order, face } = await team(agents, onTestFinished)
+  await startWorkers(1, order(clone('away')), onTestFinished)
+  const run = face.run({ task: 'Do the work' })
+  await expect.poll(async () => (await face.events(run.run_id)).length).toBeGreaterThan(2)
+  writeFileSync(join(home, 'a.txt'), 'mine\n')
+  const { landing } = await run.result()
+  expect(landing).toMatchObject({ state: 'kept', branch: `retinue/${run.run_id}/integration` })
+  expect(landing?.reason).toContain('a.txt')
+  expect(read(home, 'a.txt')).toBe('mine\n')
+})
+
+it('what is secret does not leave the machine: the run waits for a worker in its folder, and says why', async ({
+  onTestFinished,
+}) => {
+  const agents = { root: [write('one.txt'), DONE] }
+  const settings = { ...SETTINGS, secrets: ['TEAM_TOKEN'] }
+  process.env.TEAM_TOKEN = 'kx93-hv02-qq71-zz'
+  onTestFinished(() => {
+    delete process.env.TEAM_TOKEN
+  })
+  const { home, clone, order, face } = await team(agents, onTestFinished, settings)
+  writeFileSync(join(home, 'token.txt'), 'kx93-hv02-qq71-zz\n')
+  await startWorkers(1, order(clone('away')), onTestFinished)
+  const run = face.run({ task: 'Do the work' })
+  run.result().catch(() => {})
+  await expect.poll(async () => (await face.events(run.run_id)).length).toBe(2)
+  const [created] = await face.events(run.run_id)
+  expect(created).toMatchObject({ data: { notes: [expect.stringContaining('token.txt: the secret TEAM_TOKEN')] } })
+  await startWorkers(1, order(home), onTestFinished)
+  expect(await run.result()).toMatchObject({ outcome: 'completed' })
+  expect(read(home, 'one.txt')).toBe('one.txt\n')
+})
