@@ -74,6 +74,11 @@ export class KeptRuns {
     if (!brought.ok) throw new RetinueError('store', `What run ${run_id} left cannot be had here: ${brought.message}`)
   }
 
+  /** What runs that were begun in other checkouts have left here. */
+  async sweep(): Promise<void> {
+    settled(await (await this.#open()).sweep())
+  }
+
   #open(): Promise<Kept> {
     this.#kept ??= this.#make().catch((error) => {
       this.#kept = null
@@ -94,6 +99,7 @@ export class KeptRuns {
       landingOf: async (run_id) => (await reader.result(run_id))?.landing ?? null,
       baseOf: async (run_id) => (await reader.root(run_id)).memory.tree?.base ?? null,
       changedAt: async (run_id) => (await reader.known(run_id))?.updated_at ?? null,
+      isAway: async (run_id) => (await this.parts.travel(run_id))?.isHome === false,
       isAlive: (owner) => host.identity.isAlive(owner),
       agentOf: (run_id, agent_id) => reader.child(run_id, agent_id),
       now: () => host.clock.now(),

@@ -87,7 +87,10 @@ export class Prompts {
     const date = new Date(this.parts.host.clock.now()).toISOString().slice(0, 10)
     const read = [bootstrap, prompt_file].map(({ files }) => files.map(({ path, digest }) => [path, digest]))
     const profiles = sectionsFor(permissions, catalog)
-    const key = JSON.stringify([date, permissions, isolation, budget, profile, request.system_prompt, read, profiles])
+    // Where it works may be another folder each time; what it calls its files stays the same.
+    const root = (await place.trees.travel())?.folder ?? place.workspace.root
+    const told = [date, root, permissions, isolation, budget, profile, request.system_prompt]
+    const key = JSON.stringify([...told, read, profiles])
     const known = this.#ofChildren.get(key)
     if (known) return { ok: true, stored: known }
     const [{ platform }, reached] = await Promise.all([this.parts.host.facts(), this.parts.reach.open()])
@@ -95,7 +98,7 @@ export class Prompts {
     const own = prompt_file.files.map(({ text }) => text)
     const prompts = [...own, profile?.system_prompt ?? '', request.system_prompt ?? '']
     const known_facts = { platform, instructions: bootstrap.files, skills, servers, profiles, prompts }
-    const facts = this.#facts(permissions, place, known_facts)
+    const facts = { ...this.#facts(permissions, place, known_facts), workspace_root: root }
     const tools = this.#offered(permissions, place, reached, catalog)
     const prompt = this.parts.redactor.redactAll(childPrompt({ ...facts, tools, isolation, budget }))
     const stored = store(prompt)

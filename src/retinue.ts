@@ -102,13 +102,14 @@ export async function createWorkerRetinue(options: RetinueOptions & { store: str
   dispatch: Dispatch
   machine: string
   letGo: () => Promise<void>
+  sweep: () => Promise<void>
 }> {
   const host = options.host ?? createHost()
   const retinue = await assemble({ ...options, host, engine: 'dbos' }, 'worker')
   const { advancing, dispatch } = retinue
   if (!advancing || !dispatch) throw new Error('A worker has something to work with')
   const [machine = ''] = host.identity.owner.split(':')
-  return { retinue, advancing, dispatch, machine, letGo: () => retinue.letGo() }
+  return { retinue, advancing, dispatch, machine, letGo: () => retinue.letGo(), sweep: () => retinue.sweep() }
 }
 
 async function assemble(options: RetinueOptions, role: Role): Promise<LocalRetinue> {
@@ -271,7 +272,7 @@ class LocalRetinue implements Retinue {
     this.#answering = new Answering({ store, reader: this.#reader, clock: host.clock, redactor })
     const check = commitCheck(redactor, () => true)
     const checkout = dispatch?.here.checkout ?? null
-    const travel = (run_id: string) => travelOf(store, run_id, checkout ?? '')
+    const travel = async (run_id: string) => travelOf(store, run_id, checkout ?? (await host.checkout(cwd)).id)
     this.#kept = new KeptRuns({ host, cwd, reader: this.#reader, check, travel })
     const far = dispatch && !worker ? this.#farRuns(dispatch, { host, check }) : null
     this.#driver = new RunDriver({
@@ -603,6 +604,11 @@ class LocalRetinue implements Retinue {
 
   replay(run_id: string): Promise<Replay> {
     return replayRun(this.store, run_id)
+  }
+
+  /** What runs that were begun in other checkouts have left here. */
+  sweep(): Promise<void> {
+    return this.#kept.sweep()
   }
 
   /** Of all that is at work in this process. */

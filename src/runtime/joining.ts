@@ -184,7 +184,9 @@ export class Joining {
     const integrated = merged !== null || nothing
     // Without its tree a restart can only go by what is written down, and whoever has let go touches nothing any more.
     await recorder.commit()
-    if (integrated && left_out.length === 0) await trees.remove(owner)
+    // What git ignores stayed in the checkout that it was written in, and this may be another.
+    const is_here = left_out.length > 0 && (await trees.isWhere(owner))
+    if (integrated && !is_here) await trees.remove(owner)
     const kept = integrated ? null : await trees.keep(owner, base, work)
     const receipt: Receipt = {
       branch: trees.branchOf(owner),
@@ -197,13 +199,13 @@ export class Joining {
         passed,
       })),
       merged: merged && { commit: merged.after, kind: merged.kind },
-      kept: kept?.ok ? kept.kept : integrated && left_out.length > 0 ? trees.placeOf(owner) : null,
+      kept: kept?.ok ? kept.kept : integrated && is_here ? trees.placeOf(owner) : null,
       left_out,
     }
     const where = kept && keptWhere(kept, judged.result)
     const ignored =
       left_out.length > 0
-        ? `in ${trees.placeOf(owner).path} alone, since git ignores them: ${left_out.join(', ')}`
+        ? `${is_here ? `in ${trees.placeOf(owner).path} alone` : 'left behind in another checkout'}, since git ignores them: ${left_out.join(', ')}`
         : null
     const close_reason = [judged.close_reason, where, ignored].filter((part) => part !== null).join('; ')
     return { ...judged, result: { ...judged.result, receipt }, close_reason }

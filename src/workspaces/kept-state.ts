@@ -31,6 +31,8 @@ export type RunKnowledge = {
   baseOf(run_id: string): Promise<string | null>
   /** When the store last heard of it; null: the store has no such run. */
   changedAt(run_id: string): Promise<number | null>
+  /** Whether it was begun in another checkout: what it has here was carried, and is nobody's any more when it has ended. */
+  isAway(run_id: string): Promise<boolean>
   /** Whether a process is there; null: it cannot be known from here. See `Identity`. */
   isAlive(owner: string): boolean | null
 }
@@ -51,7 +53,7 @@ export async function judgeTrees(trees: Trees, known: RunKnowledge, listed: read
     const siblings = listed.filter((other) => other.run_id === run_id)
     const run = await (runs.get(run_id) as Promise<Run>)
     const judgement = await judge(trees, run, tree, siblings)
-    const ignored = run.status === 'closed' ? await ignoredOf(trees, tree) : null
+    const ignored = run.status === 'closed' && !run.away ? await ignoredOf(trees, tree) : null
     const agent_id = name === INTEGRATION ? 'root' : name
     judged.push({
       tree,
@@ -87,6 +89,7 @@ function withIgnored(judgement: Judgement, { commit }: ListedTree, ignored: stri
 
 type Run = Pick<RunKnowledge, 'isAlive'> & {
   status: RunStanding
+  away: boolean
   landing: Landing | null
   base: string | null
   result: string | null
@@ -95,9 +98,14 @@ type Run = Pick<RunKnowledge, 'isAlive'> & {
 async function lookUp(trees: Trees, known: RunKnowledge, run_id: string): Promise<Run> {
   const status = await known.statusOf(run_id)
   const { isAlive } = known
-  if (status !== 'closed') return { isAlive, status, landing: null, base: null, result: null }
-  const [landing, base, ends] = await Promise.all([known.landingOf(run_id), known.baseOf(run_id), trees.recall(run_id)])
-  return { isAlive, status, landing, base, result: landing?.commit ?? (ends.ok ? ends.result : null) }
+  if (status !== 'closed') return { isAlive, status, away: false, landing: null, base: null, result: null }
+  const [away, landing, base, ends] = await Promise.all([
+    known.isAway(run_id),
+    known.landingOf(run_id),
+    known.baseOf(run_id),
+    trees.recall(run_id),
+  ])
+  return { isAlive, status, away, landing, base, result: landing?.commit ?? (ends.ok ? ends.result : null) }
 }
 
 async function judge(trees: Trees, run: Run, tree: ListedTree, siblings: readonly ListedTree[]): Promise<Judgement> {
@@ -107,6 +115,8 @@ async function judge(trees: Trees, run: Run, tree: ListedTree, siblings: readonl
     return { state: 'in_use', why: `its run was interrupted and can go on: retinue resume ${tree.run_id}` }
   }
   if (status === null) return judgeUnknown(run, tree)
+  if (run.away)
+    return { state: 'left_over', why: 'its run was begun in another checkout, and all of it is known there' }
   if (tree.path !== null) {
     const found = await trees.isCommitted(tree.run_id, tree.name)
     if (!found.ok) return { state: 'kept', why: `its files cannot be compared with its branch: ${found.message}` }

@@ -30,6 +30,8 @@ export interface Kept {
   apply(run_id: string, options?: { agent_id?: string; commit?: boolean }): Promise<KeptResult<Applied>>
   discard(run_id: string): Promise<KeptResult<{ removed: KeptTree[] }>>
   gc(): Promise<KeptResult<{ removed: KeptTree[]; kept: KeptTree[] }>>
+  /** Removes what closed runs that were begun in other checkouts have here. */
+  sweep(): Promise<KeptResult<object>>
 }
 
 /** For so long what a run did can be shown when its trees are gone. */
@@ -143,6 +145,17 @@ export function createKept(parts: KeptParts): Kept {
       const gone = forgotten.ok ? await trees.removeRun(run_id) : forgotten
       if (!gone.ok) return fault('failed', `Run ${run_id} cannot be discarded: ${gone.message}`)
       return { ok: true, removed }
+    },
+
+    async sweep() {
+      const listed = await trees.list()
+      if (!listed.ok) return fault('failed', listed.message)
+      for (const run_id of new Set(listed.trees.map((tree) => tree.run_id))) {
+        if ((await statusOf(run_id)) !== 'closed' || !(await parts.isAway(run_id))) continue
+        const gone = await trees.removeRun(run_id)
+        if (gone.ok) await trees.forget(run_id)
+      }
+      return { ok: true }
     },
 
     async gc() {

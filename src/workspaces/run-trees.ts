@@ -251,6 +251,12 @@ export class RunTrees {
     return this.#compare(opened.trees, from, to)
   }
 
+  /** Whether a sub-agent worked in the tree that is here, and not in one of another checkout. */
+  async isWhere(owner: TreeOwner): Promise<boolean> {
+    const travel = await this.travel()
+    return travel === null || (await travel.whereabouts(owner.agent_id))?.checkout === travel.checkout
+  }
+
   /** Removes the tree of a sub-agent whose work is integrated, or that has none. */
   async remove(owner: TreeOwner): Promise<TreeResult<object>> {
     const opened = await this.#open()

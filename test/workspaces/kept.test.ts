@@ -37,6 +37,7 @@ async function folder(options: { git?: boolean; below?: string; files?: Record<s
     landingOf: async () => known.landing,
     baseOf: async () => known.base,
     changedAt: async (run_id) => (run_id === RUN ? known.changed_at : null),
+    isAway: async () => false,
     isAlive: (owner) => host.identity.isAlive(owner),
     agentOf: async (_, agent_id) => known.agents.get(agent_id) ?? null,
     now: () => 40 * DAY,

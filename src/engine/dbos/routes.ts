@@ -35,6 +35,7 @@ const MOST_KNOWN = 10_000
 /** Knows the routes of agents. They are in their contracts and in what their run began with, and never change. */
 export class Routes {
   readonly #known = new Map<string, Route>()
+  readonly #bound = new Map<string, string | null>()
 
   constructor(private readonly store: Pick<Store, 'agent' | 'read'>) {}
 
@@ -42,17 +43,25 @@ export class Routes {
     const key = `${run_id}/${agent_id}`
     const known = this.#known.get(key)
     if (known) return known
-    const [row, [created]] = await Promise.all([
-      this.store.agent(run_id, agent_id),
-      this.store.read({ run_id, limit: 1 }),
-    ])
+    const [row, checkout] = await Promise.all([this.store.agent(run_id, agent_id), this.#boundTo(run_id)])
     if (!row) throw new Error(`Run ${run_id} has no agent ${agent_id}`)
     const { execution } = JSON.parse(row.context_json) as Contract
-    const engine = created?.type === 'run.created' ? created.data.engine : undefined
-    const route = { label: execution.label ?? null, checkout: engine?.travels ? null : (engine?.checkout ?? null) }
-    const [oldest] = this.#known.keys()
-    if (this.#known.size >= MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest)
-    this.#known.set(key, route)
-    return route
+    return remember(this.#known, key, { label: execution.label ?? null, checkout })
   }
+
+  /** The checkout that a run is worked on in; null: its files go wherever its agents do. */
+  async #boundTo(run_id: string): Promise<string | null> {
+    const known = this.#bound.get(run_id)
+    if (known !== undefined) return known
+    const [created] = await this.store.read({ run_id, limit: 1 })
+    const engine = created?.type === 'run.created' ? created.data.engine : undefined
+    return remember(this.#bound, run_id, engine?.travels ? null : (engine?.checkout ?? null))
+  }
+}
+
+function remember<T>(known: Map<string, T>, key: string, value: T): T {
+  const [oldest] = known.keys()
+  if (known.size >= MOST_KNOWN && oldest !== undefined) known.delete(oldest)
+  known.set(key, value)
+  return value
 }

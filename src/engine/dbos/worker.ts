@@ -58,6 +58,8 @@ type WorkerParts = {
   advance: (run_id: string, agent_id: string) => Promise<string>
   /** Lets go of all that is at work. */
   letGo: () => Promise<void>
+  /** Removes from this checkout what runs of others have left. */
+  sweep: () => Promise<void>
   /** An agent that could not be worked on here, a database that is away. */
   say: (news: WorkerNews) => void
 }
@@ -223,6 +225,8 @@ export class QueueWorker {
     if (Date.now() - this.#tidied_at < TIDY_MS) return
     this.#tidied_at = Date.now()
     await this.parts.dispatch.tidy()
+    // What cannot be removed now is there the next time.
+    await this.parts.sweep().catch(() => {})
   }
 
   async #takeUp(): Promise<void> {
