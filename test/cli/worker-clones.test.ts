@@ -1,0 +1,82 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { retinue } from '../support/cli.js'
+import { sharedPostgres } from '../support/postgres.js'
+import { git, makeProject } from '../support/project.js'
+import { workerProcess } from '../support/worker-process.js'
+
+const SCRIPT = JSON.stringify({
+  agents: {
+    root: [
+      { calls: [{ spawn_agent: { task: 'Write', owns: ['b.txt'] } }] },
+      { calls: [{ read_file: { path: 'b.txt' } }] },
+      { expect: { contains: 'beta' }, text: 'Done.' },
+    ],
+    a1: [{ calls: [{ write_file: { path: 'b.txt', content: 'beta\n' } }] }, { text: 'Written.' }],
+  },
+})
+
+/** A person's clone, the clone that a worker has, and a database. */
+async function clones() {
+  const store = await (await sharedPostgres()).database()
+  const origin = makeProject({ 's.yaml': SCRIPT, 'a.txt': 'alpha\n' }, { git: true })
+  const place = makeProject({})
+  const clone = (name: string) => {
+    git(place, 'clone', '--quiet', origin, name)
+    return join(place, name)
+  }
+  const [home, away] = [clone('home'), clone('away')]
+  const env = { RETINUE_STORE: store, RETINUE_ENGINE: 'dbos' }
+  const at = (cwd: string) => ({
+    cwd,
+    call: (...args: string[]) => retinue(args, { cwd, env }),
+  })
+  return { store, home: at(home), away: at(away) }
+}
+
+const RUN = ['--model', 'scripted/s.yaml', '--mode', 'auto', '-p', 'Do it']
+
+it('a run that workers of another clone carry out ends in the folder that it was begun in', async () => {
+  const { store, home, away } = await clones()
+  await workerProcess(away.cwd, store)
+  writeFileSync(join(home.cwd, 'mine.txt'), 'mine\n')
+  const ended = await home.call(...RUN)
+  expect([ended.code, ended.stdout, ended.stderr]).toEqual([0, 'Done.\n', ''])
+  expect(git(home.cwd, 'status', '--porcelain')).toBe('?? b.txt\n?? mine.txt\n')
+  expect(readFileSync(join(home.cwd, 'b.txt'), 'utf8')).toBe('beta\n')
+  expect(git(away.cwd, 'status', '--porcelain')).toBe('')
+})
+
+it('what was left to them is brought home when the person wants it, and nothing stays elsewhere', async () => {
+  const { store, home, away } = await clones()
+  const worker = await workerProcess(away.cwd, store)
+  const given = await home.call('--detach', ...RUN)
+  const id = given.stdout.trim()
+  expect((await home.call('watch', id)).code).toBe(0)
+  expect(existsSync(join(home.cwd, 'b.txt'))).toBe(false)
+  expect((await home.call('show', id)).stdout).toContain(`retinue apply ${id}`)
+  expect((await home.call('diff', id)).stdout).toContain('+beta')
+  const applied = await home.call('apply', id)
+  expect([applied.code, readFileSync(join(home.cwd, 'b.txt'), 'utf8')]).toEqual([0, 'beta\n'])
+  worker.kill('SIGTERM')
+  await worker.ended
+  expect((await away.call('gc')).code).toBe(0)
+  expect(existsSync(join(away.cwd, '.retinue', 'worktrees', id))).toBe(false)
+  expect(readdirSync(away.cwd).sort()).toEqual(['.git', '.retinue', 'a.txt', 's.yaml'])
+})
+
+it('who is there is said for all clones of the project, and for no others', async () => {
+  const { store, home, away } = await clones()
+  const other = makeProject({ 's.yaml': SCRIPT }, { git: true })
+  await workerProcess(away.cwd, store)
+  await workerProcess(other, store)
+  const listed = await home.call('workers', '--json')
+  expect(
+    listed.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).project),
+  ).toEqual([away.cwd])
+  expect((await home.call('workers', '--all', '--json')).stdout.trim().split('\n')).toHaveLength(2)
+})
