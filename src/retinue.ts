@@ -86,14 +86,17 @@ import { openPostgresStore, openSqliteStore, type Store } from './store/index.js
 import { commitCheck } from './tools/index.js'
 
 export function createRetinue(options: RetinueOptions = {}): Promise<Retinue> {
-  return assemble(options, 'face')
+  return assemble(options, { kind: 'face' })
 }
 
 /** `worker`: agents that are given to the workers are worked on in this process. `face`: it gives them. */
-type Role = 'face' | 'worker'
+type Role = { kind: 'face' } | { kind: 'worker'; labels: readonly string[] }
 
 /** A Retinue whose process is a worker. */
-export async function createWorkerRetinue(options: RetinueOptions & { store: string }): Promise<{
+export async function createWorkerRetinue(
+  options: RetinueOptions & { store: string },
+  labels: readonly string[],
+): Promise<{
   retinue: Retinue
   advancing: Advancing
   dispatch: Dispatch
@@ -101,7 +104,7 @@ export async function createWorkerRetinue(options: RetinueOptions & { store: str
   letGo: () => Promise<void>
 }> {
   const host = options.host ?? createHost()
-  const retinue = await assemble({ ...options, host, engine: 'dbos' }, 'worker')
+  const retinue = await assemble({ ...options, host, engine: 'dbos' }, { kind: 'worker', labels })
   const { advancing, dispatch } = retinue
   if (!advancing || !dispatch) throw new Error('A worker has something to work with')
   const [machine = ''] = host.identity.owner.split(':')
@@ -252,7 +255,10 @@ class LocalRetinue implements Retinue {
     this.engine = dispatch ? 'dbos' : 'local'
     this.#database = parts.database
     const { clock, identity } = host
-    const worker = dispatch && role === 'worker' ? new WorkerEngine({ store, clock, identity, dispatch }) : null
+    const worker =
+      dispatch && role.kind === 'worker'
+        ? new WorkerEngine({ store, clock, identity, dispatch, labels: role.labels })
+        : null
     this.#engine = worker ?? new LocalEngine(store, clock, identity, settings.max_concurrent ?? DEFAULT_CONCURRENT)
     this.#preparation = new Preparation({ ...parts, elsewhere: this.#engine.answers })
     this.#reader = new RunReader(store, this.#engine)

@@ -12,10 +12,11 @@ export function queueOf(project: string, { label }: Route): string {
   return `retinue.${project}${label === null ? '' : `${OF_LABEL}${label}`}`
 }
 
-/** Whether it is one of this project's, whatever the route. */
-export function isQueueOf(project: string, queue: string): boolean {
+/** The route of those that wait on a queue; null: it is no queue of this project. */
+export function routeOf(project: string, queue: string): Route | null {
   const every = queueOf(project, { label: null })
-  return queue === every || queue.startsWith(`${every}${OF_LABEL}`)
+  if (queue === every) return { label: null }
+  return queue.startsWith(`${every}${OF_LABEL}`) ? { label: queue.slice(every.length + 1) } : null
 }
 
 /** So many are kept in mind: what is asked for most is asked for again and again while a run is under way. */
