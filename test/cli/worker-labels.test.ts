@@ -123,6 +123,20 @@ describe('where agents run in the process that starts them', () => {
     ])
   })
 
+  it('a plan with such a step is not begun', async () => {
+    const plan = 'version: 1\ngoal: Compute\nsteps:\n  - description: Compute it\n    label: gpu\n'
+    const cwd = makeProject({ 's.yaml': script, 'p.yaml': plan })
+    const { code, stdout, stderr } = await retinue(['plan', 'check', 'p.yaml'], { cwd })
+    expect([code, stdout + stderr]).toEqual([
+      ...[42, expect.stringMatching(/p\.yaml:5.*It needs a worker with the label gpu/)],
+    ])
+    const wrong = makeProject({ 'p.yaml': plan.replace('gpu', 'GPU') })
+    const read = await retinue(['plan', 'check', 'p.yaml'], { cwd: wrong })
+    expect([read.code, read.stdout + read.stderr]).toEqual([
+      ...[42, expect.stringMatching(/p\.yaml:5.*"GPU" is none: a label has at most 40/)],
+    ])
+  })
+
   it('unless the person says that this machine has it', async () => {
     const own = 'workers: { labels: [gpu] }\n'
     const cwd = makeProject({ 's.yaml': SCRIPT, 'config/retinue/config.yaml': own })

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { AT_REST } from '../../src/engine/index.js'
 import type { StoredEvent } from '../../src/index.js'
 import { endsOf } from '../support/busy-tree.js'
 import { queried, sharedPostgres } from '../support/postgres.js'
@@ -103,7 +104,9 @@ it('one for which nobody has the label can be cancelled, and its parent goes on'
   const face = await openFace(order)
   await startWorkers(1, order)
   const run = face.run({ task: 'Go' })
-  for await (const { type } of face.follow(run.run_id)) if (type === 'agent.subagent_waiting_for_merge') break
+  for await (const { type } of face.follow(run.run_id)) if (type === 'agent.subagent_closed') break
+  // Its parent does not hear it: whoever rests is with nobody.
+  await expect.poll(async () => (await face.store.lease(run.run_id, 'root'))?.owner, { timeout: 30_000 }).toBe(AT_REST)
   expect(await face.cancelAgent(run.run_id, 'a1', 'tester', 'nobody comes')).toMatchObject({ outcome: 'cancelled' })
   expect(await run.result()).toMatchObject({ outcome: 'completed', text: 'Done.' })
   const ends = { a1: 'cancelled', a2: 'completed', root: 'completed' }
