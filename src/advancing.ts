@@ -58,9 +58,12 @@ export class Advancing {
     if (!run || run.status === 'closed') return 'over'
     await this.#checkPlace(run)
     await engine.listen()
+    const may_have = await engine.mayHave(run_id, agent_id)
     for (;;) {
+      // Those that may have it have been asked too.
+      if (!may_have && !(await this.#isCancelled(run_id, agent_id))) return 'over'
       const outcome = agent_id === ROOT ? await this.#root(run) : await this.#child(run, agent_id)
-      if (outcome === 'held') await this.#lookLater(run_id, agent_id)
+      if (outcome === 'held') await this.#lookLater(run_id, agent_id, !may_have)
       if (typeof outcome === 'string') return outcome
       if (!(await this.#isWanted(run_id, agent_id, outcome))) return 'rests'
     }
@@ -184,18 +187,18 @@ export class Advancing {
   ): Promise<Outcome> {
     const { engine } = this.parts
     if (left.ok) {
-      if (parent_id !== null) await engine.wake(run_id, parent_id, `ended-${agent_id}`)
+      if (parent_id !== null) await this.#tellEnd(run_id, agent_id, parent_id)
       return 'over'
     }
     if (left.code === 'rests') {
       const { heard, settled, time_left_ms } = left
       // Whoever rests does not notice that its time is up. Where it was before, those it waits for have been told.
       if (time_left_ms !== null && time_left_ms > 0) {
-        await engine.wake(run_id, agent_id, `deadline-${epoch}`, time_left_ms)
+        await engine.wake(run_id, agent_id, `deadline-${epoch}`, { delay_ms: time_left_ms })
       }
       return { heard, settled }
     }
-    await engine.wake(run_id, agent_id, `again-${epoch}`)
+    await engine.wake(run_id, agent_id, `again-${epoch}`, { closes: true })
     return 'left'
   }
 
@@ -216,7 +219,7 @@ export class Advancing {
     }
     if (!loop) {
       // It has ended before, and whoever waits for it may not have been told.
-      if (parent_id !== null) await engine.wake(run_id, parent_id, `ended-${agent_id}`)
+      if (parent_id !== null) await this.#tellEnd(run_id, agent_id, parent_id)
       return 'over'
     }
     await engine.catchUp(run_id)
@@ -230,23 +233,36 @@ export class Advancing {
   }
 
   async #notStarted(run_id: string, parent_id: string, data: NotStarted): Promise<Outcome> {
-    const { store, engine } = this.parts
-    await store.signal({ run_id, kind: 'not_started', data, by: 'runtime' })
-    await engine.wake(run_id, parent_id, `ended-${data.agent_id}`)
+    await this.parts.store.signal({ run_id, kind: 'not_started', data, by: 'runtime' })
+    await this.#tellEnd(run_id, data.agent_id, parent_id)
     return 'over'
+  }
+
+  /** One that is cancelled waits for that to be closed, by whichever worker. */
+  #tellEnd(run_id: string, agent_id: string, parent_id: string): Promise<void> {
+    return this.parts.engine.wake(run_id, parent_id, `ended-${agent_id}`, { closes: true })
   }
 
   /**
    * Whoever holds it may be dead, or die after what it had was taken up and found held. Later its lease has run out then. It is
    * asked for once in that time, by however many find it held.
    */
-  async #lookLater(run_id: string, agent_id: string): Promise<void> {
+  async #lookLater(run_id: string, agent_id: string, closes: boolean): Promise<void> {
     const { engine, store } = this.parts
     const lease = await store.lease(run_id, agent_id)
     if (!lease || lease.owner === AT_REST) return
     // By the second until which it is held: a later look finds another, or that it is free.
     const until = Math.floor(lease.expires_at / 1000)
-    await engine.wake(run_id, agent_id, `held-${lease.epoch}-${until}`, engine.ttl_ms)
+    await engine.wake(run_id, agent_id, `held-${lease.epoch}-${until}`, { delay_ms: engine.ttl_ms, closes })
+  }
+
+  /** Signals are kept until the run is closed. */
+  async #isCancelled(run_id: string, agent_id: string): Promise<boolean> {
+    const signals = await this.parts.store.signals({ run_id, after: 0 })
+    return signals.some(({ kind, data }) => {
+      if (agent_id === ROOT) return kind === 'cancel'
+      return kind === 'cancel_agent' && (data as { agent_id?: unknown } | null)?.agent_id === agent_id
+    })
   }
 
   /** null: it has no stream. `held`: somebody who is alive works on it. */

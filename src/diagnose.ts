@@ -5,6 +5,7 @@ import { diagnoseWorkers } from './diagnose-workers.js'
 import { createRedactor, isDatabaseUrl } from './domain/index.js'
 import { RetinueError } from './errors.js'
 import { type Finding, note, ok, problem } from './findings.js'
+import { hereIn } from './here.js'
 import { createHost, type Host } from './host/index.js'
 import { createModels, type LocalServer, type Models } from './models/index.js'
 import { type OpenOptions, openProject } from './open.js'
@@ -31,7 +32,9 @@ export async function diagnose(options: OpenOptions): Promise<Finding[]> {
       ok('configuration', files === '' ? 'defaults only (retinue init writes a file to start from)' : files),
       ...(await stored(retinue)),
       ...(isDatabaseUrl(store) ? await diagnoseDatabase(store, host.clock) : []),
-      ...(isDatabaseUrl(store) ? await diagnoseWorkers(store, retinue) : []),
+      ...(isDatabaseUrl(store)
+        ? await diagnoseWorkers(store, retinue, await hereIn(host, retinue.cwd, options.env.RETINUE_PROJECT))
+        : []),
       ...secrets(config.config.secrets, options.env),
       ...servers(listed),
       ...(await chosen(models, config.config.model)),

@@ -36,7 +36,8 @@ export class FarRuns {
 
   /** Whoever rests does not hear what is said to it. */
   async wake({ run_id, kind }: Pick<Signal, 'run_id' | 'kind'>, about: string): Promise<void> {
-    await this.parts.dispatch.wake({ run_id, agent_id: about || ROOT, why: kind })
+    const closes = kind === 'cancel' || kind === 'cancel_agent'
+    await this.parts.dispatch.wake({ run_id, agent_id: about || ROOT, why: kind, closes })
   }
 
   /** Until the run is closed, or the caller leaves it. The person is asked what the run asks. */

@@ -104,6 +104,7 @@ export {
   SESSION_ID_FAULT,
   setupInWords,
   shortCommit,
+  slotInWords,
   sourceInWords,
   stageSchema,
   standingOf,

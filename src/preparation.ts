@@ -326,13 +326,19 @@ export class Preparation {
     const priced = contract.execution.budget.cost_usd === null || place.model.price !== undefined
     const faults = unenforceable(contract, { sandboxed: place.sandboxed, priced })
     if (faults.length > 0) return `This contract cannot be enforced: ${faults.join('; ')}`
-    const { label } = contract.execution
-    if (label !== undefined && this.parts.labels?.includes(label) === false) return unlabelled(label)
+    const elsewhere = this.labelFault(contract.execution.label)
+    if (elsewhere !== null) return elsewhere
     // What code goes by is written down as it is, or rules would change their meaning.
     const { permissions, model } = contract
     const exposed = this.parts.redactor.findIn(JSON.stringify([this.parts.cwd, permissions, model]))
     if (exposed.length === 0) return null
     return `The value of ${exposed.join(', ')} is part of the folder's path, the model's name or the permissions, so it cannot be kept out of the log: unset it, or give it another value`
+  }
+
+  /** Why nobody with a label can be had; null where somebody can, or is waited for. */
+  labelFault(label: string | undefined): string | null {
+    if (label === undefined || this.parts.labels?.includes(label) !== false) return null
+    return `It needs a worker with the label ${label}, and agents run in this process: use the engine dbos, or, if this machine has what it means, list ${label} under workers.labels in your own configuration`
   }
 
   /** The tools that ship and those of servers, as far as the settings name them; and what they name wrongly. */
@@ -355,10 +361,6 @@ function replacedRoles({ profiles }: Catalog): string[] {
     const isRole = shadows.some(({ kind }) => kind === 'role')
     return fromProject && isRole ? [`${name} is the profile in ${source.file}, not the role that ships`] : []
   })
-}
-
-function unlabelled(label: string): string {
-  return `It needs a worker with the label ${label}, and agents run in this process: use the engine dbos, or, if this machine has what it means, list ${label} under workers.labels in your own configuration`
 }
 
 function noModel(models: Models): string {

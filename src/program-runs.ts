@@ -160,6 +160,7 @@ export class ProgramRuns {
       agents: agents.map(({ name }) => name),
       budget: contract.execution.budget,
       used_agents: 0,
+      labelFault: (label) => this.parts.preparation.labelFault(label),
       unwritable: whyUnwritable(contract.permissions, { read_only: order.read_only, ask_person }),
       refusal: async (command) => {
         const authority = order.read_only ? readOnly(contract.permissions) : contract.permissions

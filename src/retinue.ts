@@ -60,7 +60,6 @@ import {
   Dispatch,
   databaseOf,
   type Engine,
-  type Here,
   LocalEngine,
   type PresentWorker,
   presentWorkers,
@@ -70,6 +69,7 @@ import {
 import { RetinueError } from './errors.js'
 import { fanOutResults, isFanOut } from './fan-out.js'
 import { FarRuns } from './far-runs.js'
+import { hereIn } from './here.js'
 import { type CommitCheck, createHost, type Host } from './host/index.js'
 import { travelOf } from './itineraries.js'
 import { KeptRuns } from './kept-runs.js'
@@ -85,18 +85,21 @@ import { RunReader } from './run-reader.js'
 import { type Replay, replayRun } from './runtime/index.js'
 import { findSecrets, secretsOfStore } from './secrets.js'
 import { createSessions } from './sessions.js'
-import { blobDigest, openPostgresStore, openSqliteStore, type Store } from './store/index.js'
+import { openPostgresStore, openSqliteStore, type Store } from './store/index.js'
 import { commitCheck } from './tools/index.js'
 
 export function createRetinue(options: RetinueOptions = {}): Promise<Retinue> {
-  return assemble(options, 'face')
+  return assemble(options, { kind: 'face' })
 }
 
 /** `worker`: agents that are given to the workers are worked on in this process. `face`: it gives them. */
-type Role = 'face' | 'worker'
+type Role = { kind: 'face' } | { kind: 'worker'; labels: readonly string[] }
 
 /** A Retinue whose process is a worker. */
-export async function createWorkerRetinue(options: RetinueOptions & { store: string }): Promise<{
+export async function createWorkerRetinue(
+  options: RetinueOptions & { store: string },
+  labels: readonly string[],
+): Promise<{
   retinue: Retinue
   advancing: Advancing
   dispatch: Dispatch
@@ -105,7 +108,7 @@ export async function createWorkerRetinue(options: RetinueOptions & { store: str
   sweep: () => Promise<void>
 }> {
   const host = options.host ?? createHost()
-  const retinue = await assemble({ ...options, host, engine: 'dbos' }, 'worker')
+  const retinue = await assemble({ ...options, host, engine: 'dbos' }, { kind: 'worker', labels })
   const { advancing, dispatch } = retinue
   if (!advancing || !dispatch) throw new Error('A worker has something to work with')
   const [machine = ''] = host.identity.owner.split(':')
@@ -160,13 +163,6 @@ function databaseFor(store: Store | string | undefined): ReturnType<typeof datab
     'config',
     'The engine dbos runs agents on the PostgreSQL that has the log: name one with store: postgres://…, or leave engine: local',
   )
-}
-
-/** Clones of one origin are one project, unless somebody says which it is. */
-async function hereIn(host: Host, cwd: string, named: string | undefined): Promise<Here> {
-  const { id: checkout, origin } = await host.checkout(cwd)
-  const common = named ?? origin
-  return { checkout, project: common === null ? checkout : blobDigest(common).slice(0, 16) }
 }
 
 /** The real path of a folder that can be worked in. */
@@ -265,7 +261,10 @@ class LocalRetinue implements Retinue {
     this.engine = dispatch ? 'dbos' : 'local'
     this.#database = parts.database
     const { clock, identity } = host
-    const worker = dispatch && role === 'worker' ? new WorkerEngine({ store, clock, identity, dispatch }) : null
+    const worker =
+      dispatch && role.kind === 'worker'
+        ? new WorkerEngine({ store, clock, identity, dispatch, labels: role.labels })
+        : null
     this.#engine = worker ?? new LocalEngine(store, clock, identity, settings.max_concurrent ?? DEFAULT_CONCURRENT)
     this.#preparation = new Preparation({ ...parts, elsewhere: this.#engine.answers })
     this.#reader = new RunReader(store, this.#engine)

@@ -35,7 +35,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { concurrency = DEFAULT_CONCURRENCY, labels = [], at_once, per_run, say = () => {}, ...rest } = options
   checkOptions(workerOptionsSchema, { concurrency, labels, at_once, per_run })
   const limits = { at_once: at_once ?? null, per_run: per_run ?? null }
-  const { retinue, advancing, dispatch, machine, letGo, sweep } = await createWorkerRetinue(rest)
+  const { retinue, advancing, dispatch, machine, letGo, sweep } = await createWorkerRetinue(rest, labels)
   const worker = new QueueWorker({
     ...{ dispatch, machine, concurrency, limits, say, letGo, sweep, project: retinue.cwd, version: VERSION },
     labels: [...new Set(labels)],

@@ -125,11 +125,13 @@ function delegationLine(event: StoredEvent, { paint, in_tree, progress }: LineOp
   switch (event.type) {
     case 'agent.subagent_created': {
       const { sub_agent_id, contract } = event.data
-      const { agent, step, model, adjustments } = contract
+      const { agent, step, model, execution, adjustments } = contract
       const profile = agent.profile_id === null ? '' : `${line(agent.profile_id)}: `
       const label = progress?.labelOf(sub_agent_id) ?? null
       const who = `${sub_agent_id} ${label === null ? '' : `${dim(label)} `}${profile}`
-      const made = `${cyan('↳')} ${who}${line(step.title)} ${dim(`(${model.provider}/${model.model})`)}`
+      const needs = execution.label === undefined ? '' : `, on a worker with the label ${execution.label}`
+      const about = dim(`(${model.provider}/${model.model}${needs})`)
+      const made = `${cyan('↳')} ${who}${line(step.title)} ${about}`
       const adjusted = adjustments.map((each) => `${yellow('!')} ${sub_agent_id}: ${line(adjustmentWords(each))}`)
       return [made, ...adjusted].join('\n')
     }

@@ -89,7 +89,7 @@ function budgetWords(budget: Budget, spent: Dossier['spent']): string {
     .join('\n')
 }
 
-function contractTexts({ agent, model, permissions, workspace, step }: Contract): Row[] {
+function contractTexts({ agent, model, permissions, execution, workspace, step }: Contract): Row[] {
   const { allowed_tools, allowed_skills, allowed_mcp_servers } = permissions
   const others = model.allowed.filter((name) => name !== `${model.provider}/${model.model}`)
   return [
@@ -98,6 +98,7 @@ function contractTexts({ agent, model, permissions, workspace, step }: Contract)
     ['profile', agent.profile_id ?? 'none'],
     ['model', `${model.provider}/${model.model} (${sourceInWords(model.source)})${listed(', may use ', others)}`],
     ['mode', `${permissions.mode}; ${questions(permissions)}`],
+    ['worker', execution.label === undefined ? null : `with the label ${execution.label}`],
     ['tools', listed('', allowed_tools) || 'none'],
     ['skills', listed('', allowed_skills) || null],
     ['servers', listed('', allowed_mcp_servers) || null],

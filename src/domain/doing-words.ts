@@ -7,6 +7,7 @@ import {
   MERGING,
   namesInWords,
   setupInWords,
+  slotInWords,
   turnInWords,
 } from './in-words.js'
 import type { TreeAgent } from './tree.js'
@@ -21,7 +22,7 @@ export function doingWords(agent: TreeAgent): string {
 function plainWords(doing: Doing, agent: TreeAgent): string {
   switch (doing.kind) {
     case 'waiting_for_slot':
-      return doing.label === null ? 'waits for a slot' : `waits for a worker with the label ${doing.label}`
+      return slotInWords(doing.label)
     case 'waiting_for_person':
       return `waits for a person: ${doing.summary}`
     case 'waiting_for_agents':

@@ -336,10 +336,11 @@ export const DEFINITIONS = [
       repairs: z.strictObject({ sub_agent_id: z.string(), base: z.string() }).optional(),
     }),
     ({ sub_agent_id, contract }) => {
-      const { model, agent, permissions, step, adjustments } = contract
+      const { model, agent, permissions, execution, step, adjustments } = contract
+      const where = execution.label === undefined ? '' : `, for a worker with the label ${execution.label}`
       const clamped = adjustments.length > 0 ? `; adjusted: ${adjustments.map(({ field }) => field).join(', ')}` : ''
       const profile = agent.profile_id === null ? '' : `${agent.profile_id} `
-      return `${profile}${sub_agent_id} created on ${model.provider}/${model.model} (${sourceInWords(model.source)}) in ${permissions.mode} mode: ${oneLine(step.title)}${clamped}`
+      return `${profile}${sub_agent_id} created on ${model.provider}/${model.model} (${sourceInWords(model.source)}) in ${permissions.mode} mode${where}: ${oneLine(step.title)}${clamped}`
     },
   ),
   define(

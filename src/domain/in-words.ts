@@ -40,6 +40,11 @@ export function namesInWords(ids: readonly string[]): string {
   return ids.length < 2 ? ids.join('') : `${ids.slice(0, -1).join(', ')} and ${ids.at(-1)}`
 }
 
+/** What one waits for that has not begun. `label`: of the workers that may have it; null: any. */
+export function slotInWords(label: string | null): string {
+  return label === null ? 'waits for a slot' : `waits for a worker with the label ${label}`
+}
+
 /** What keeps a sub-agent from writing: the files of two that write at once never overlap. */
 export function turnInWords(behind: readonly string[]): string {
   return `waits to write until ${namesInWords(behind)} closed`

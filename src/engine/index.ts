@@ -1,7 +1,7 @@
 export type { AnswerSignal } from './answers.js'
 export { databaseOf } from './dbos/database.js'
 export { Dispatch } from './dbos/dispatch.js'
-export { type PresentWorker, presentWorkers } from './dbos/present.js'
+export { type PresentWorker, presentWorkers, waitingForLabels } from './dbos/present.js'
 export { AT_REST, rest } from './dbos/rest.js'
 export { type Here, Routes } from './dbos/routes.js'
 export { QueueWorker, type WorkerHealth, type WorkerNews } from './dbos/worker.js'

@@ -31,6 +31,8 @@ export type PlanSurroundings = {
   budget: Budget
   /** Sub-agents that it had so far: researchers, planners and what was done before. */
   used_agents: number
+  /** Why nobody with a label can be had, or null. Absent: whoever makes the plan gives none. */
+  labelFault?: (label: string | undefined) => string | null
   /** Why sub-agents cannot write here, in words, or null. */
   unwritable: string | null
   /** Why the command of a check would not be run without asking, or null. */
@@ -43,6 +45,7 @@ export async function planFaults(plan: Plan, around: PlanSurroundings): Promise<
   const steps = await Promise.all(
     plan.steps.map(async (step, i) => [
       ...agentFaults(step, `steps[${i}]`, around),
+      ...labelFaults(step, `steps[${i}].label`, around),
       ...writeFaults(step, `steps[${i}]`, around),
       ...(await checkFaults(step.checks, `steps[${i}].checks`, around)),
     ]),
@@ -70,6 +73,11 @@ function roleFaults(plan: Plan, { agent }: PlanSurroundings): PlanFault[] {
       const message = `needs the role ${role}, which the settings take away (delegation.roles): give it back, or do without`
       return { path, message }
     })
+}
+
+function labelFaults({ label }: PlanStep, path: string, { labelFault }: PlanSurroundings): PlanFault[] {
+  const message = labelFault?.(label) ?? null
+  return message === null ? [] : [{ path, message }]
 }
 
 function agentFaults({ agent, owns = [] }: PlanStep, path: string, around: PlanSurroundings): PlanFault[] {

@@ -131,7 +131,8 @@ it('its health and its figures can be asked for, also while the database is away
   }
   const env = { RETINUE_STORE: store, RETINUE_ENGINE: 'dbos' }
   expect(said(await retinue(RUN, { cwd, env }))).toEqual([0, 'Done.\n', ''])
-  const well = { id: worker.id, concurrency: 3, working: 0, done: 1, stopping: false, silent_ms: expect.any(Number) }
+  const told = { concurrency: 3, labels: [], at_once: null, per_run: null }
+  const well = { id: worker.id, ...told, working: 0, done: 1, stopping: false, silent_ms: expect.any(Number) }
   expect(await look()).toEqual([200, { ok: true, ...well, problem: null }])
   const figures = await (await fetch(`${health}/metrics`)).text()
   const values = Object.fromEntries(

@@ -77,6 +77,9 @@ async function asked(cwd: string, env: Record<string, string>, id: string): Prom
   }
 }
 
+/** What a worker says that was told nothing else. */
+const NO_MORE = { labels: [], at_once: null, per_run: null }
+
 it('who works is listed', async () => {
   const { store, cwd, env } = await place()
   const list = (...args: string[]) => retinue(['workers', ...args], { cwd, env: { RETINUE_STORE: store } })
@@ -86,7 +89,7 @@ it('who works is listed', async () => {
   const elsewhere = makeProject({})
   await workerProcess(elsewhere, store)
   const { code, stdout } = await list('--json')
-  const row = { host: hostname(), pid: first.pid, project: cwd, concurrency: 3, version }
+  const row = { host: hostname(), pid: first.pid, project: cwd, concurrency: 3, ...NO_MORE, version }
   const times = { started_at: expect.any(Number), beat_at: expect.any(Number) }
   expect([code, lines(stdout)]).toEqual([0, [{ id: first.id, ...row, ...times }]])
   expect(lines((await list('--json', '--all')).stdout)).toHaveLength(2)

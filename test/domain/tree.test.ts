@@ -226,7 +226,7 @@ describe('what an agent does', () => {
     run.call('root', 'c1', 'delegate_task', 'one', { effect: 'delegate' })
     expect(doing(run.events)).toMatchObject({ kind: 'using_tool', tool: 'delegate_task' })
     const children = ['a1', 'a2', 'a3'].map((id, i) => run.create('root', id, { call_id: i < 2 ? 'c1' : 'c0' }))
-    expect(doing(run.events, 'a1')).toEqual({ kind: 'waiting_for_slot' })
+    expect(doing(run.events, 'a1')).toEqual({ kind: 'waiting_for_slot', label: null })
     for (const child of children) child.start()
     expect(doing(run.events)).toEqual({ kind: 'waiting_for_agents', ids: ['a1', 'a2'] })
     children[0]?.end()

@@ -1,5 +1,5 @@
 // A worker in a process of its own, which may kill itself, with SIGKILL. One argument, as JSON:
-//   cwd, store, settings, concurrency
+//   cwd, store, settings, concurrency; labels, at_once, per_run: as a worker is told, where it is
 //   machine: null, or the name of the machine that others are to think it is on
 //   providers: where its models come from, besides scripts
 //   kill: null, or when: before or after the commit that holds the n-th event this process appends, to whatever stream
@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createHost, createModels, startWorker } from '../../dist/index.js'
 
-const { cwd, store, settings, concurrency, machine, providers, kill } = JSON.parse(process.argv[2])
+const { cwd, store, settings, concurrency, machine, providers, kill, ...told } = JSON.parse(process.argv[2])
 const print = (line) => writeSync(1, `${JSON.stringify(line)}\n`)
 const never = new Promise(() => {})
 const die = () => {
@@ -51,7 +51,7 @@ const begun = await Promise.race([new Promise((done) => input.once('line', () =>
 if (!begun) process.exit(0)
 
 const say = (what) => print({ type: 'said', what })
-const worker = await startWorker({ cwd, store, settings, concurrency, host, models, say })
+const worker = await startWorker({ cwd, store, settings, concurrency, ...told, host, models, say })
 const log = worker.retinue.store
 const append = log.append.bind(log)
 let appended = 0

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
+import { once } from 'node:events'
+import { createInterface, type Interface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { createRetinue, type Retinue, type Settings, type StoredEvent } from '../../src/index.js'
+import { createRetinue, type Retinue, type Settings, type StoredEvent, type WorkerNews } from '../../src/index.js'
 import type { WhenFinished } from './project.js'
 
 const VICTIM = fileURLToPath(new URL('./worker-victim.mjs', import.meta.url))
@@ -14,6 +15,9 @@ export type WorkerOrder = {
   store: string
   settings: Settings
   concurrency?: number
+  labels?: string[]
+  at_once?: number
+  per_run?: number
   machine?: string
   providers?: Record<string, { type: 'openai-compatible'; base_url: string }>
   kill?: WorkerKill
@@ -22,17 +26,18 @@ export type WorkerOrder = {
 /** An append that the store did not take. */
 type Refused = { type: 'refused'; code: string; agent_id: string; epoch: number }
 
-type Line = StoredEvent | Refused | { type: 'begun'; id: string } | { type: 'said'; what: string }
+type Line = StoredEvent | Refused | { type: 'begun'; id: string } | { type: 'said'; what: WorkerNews }
 
 /** A worker in a process of its own, to which anything may happen. */
 export class WorkerVictim {
   readonly acknowledged: StoredEvent[] = []
   readonly refused: Refused[] = []
-  readonly said: string[] = []
+  readonly said: WorkerNews[] = []
   /** When it was over, and how. */
   readonly ended: Promise<{ at: number; signal: string | null; code: number | null }>
   readonly #child: ChildProcess
   readonly #begun: Promise<void>
+  readonly #lines: Interface
   #errors = ''
 
   /** It loads its modules, and waits. */
@@ -49,8 +54,9 @@ export class WorkerVictim {
     })
     // One that is gone hears nothing.
     child.stdin.on('error', () => {})
+    this.#lines = createInterface({ input: child.stdout })
     const begun = new Promise<void>((resolve) => {
-      createInterface({ input: child.stdout }).on('line', (line) => {
+      this.#lines.on('line', (line) => {
         // DBOS says something too when it makes its tables.
         if (line.startsWith('{') && this.#hear(JSON.parse(line)) === 'begun') resolve()
       })
@@ -84,6 +90,22 @@ export class WorkerVictim {
   async kill(): Promise<void> {
     this.signal('SIGKILL')
     await this.ended
+  }
+
+  /** Resolves when it has said something of this kind, before or after now. */
+  heard(kind: string): Promise<void> {
+    return this.#until(() => this.said.some((said) => said.kind === kind))
+  }
+
+  /** The same for an event of an agent that it appended. */
+  appended(type: string, agent_id: string): Promise<void> {
+    return this.#until(() => this.acknowledged.some((event) => event.type === type && event.agent_id === agent_id))
+  }
+
+  async #until(is: () => boolean): Promise<void> {
+    while (!is()) {
+      await Promise.race([once(this.#lines, 'line'), this.ended.then(() => this.#failed())])
+    }
   }
 
   #hear(line: Line): string {

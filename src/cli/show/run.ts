@@ -30,10 +30,11 @@ export function contracts(run_id: string, agents: readonly AgentRow[], paint: Pa
 function contractLines(agent: AgentRow, { dim }: Paint): string[] {
   const { permissions, execution, adjustments, model } = JSON.parse(agent.context_json) as Contract
   const { budget } = execution
+  const label = execution.label === undefined ? '' : `, on workers with the label ${execution.label}`
   const tools = permissions.allowed_tools.join(' ') || 'none'
   return [
     dim(
-      `agent ${agent.agent_id}: ${agent.model} (${sourceInWords(model.source)}), ${permissions.mode} mode, tools ${tools}`,
+      `agent ${agent.agent_id}: ${agent.model} (${sourceInWords(model.source)}), ${permissions.mode} mode${label}, tools ${tools}`,
     ),
     dim(
       `budget: ${plural(budget.turns, 'turn')}, ${plural(budget.tool_calls, 'tool call')}, ${count(budget.total_tokens ?? 0)} tokens, ${budget.cost_usd === null ? '' : `${cost(budget.cost_usd)}, `}${duration(budget.wall_ms)}`,

@@ -9,6 +9,7 @@ import {
   MERGING,
   type StoredEvent,
   setupInWords,
+  slotInWords,
   standingOf,
   type TreeAgent,
   timeAtWork,
@@ -67,9 +68,10 @@ function stateOf(agent: TreeAgent, interrupted: boolean): string {
   return `${ended}${reused_from ? ', an earlier result' : ''}${kept}${ignored}`
 }
 
-/** What its state does not say: that it waits to write or to have all that it needs, or what its parent does with its work. */
+/** What its state does not say: for which worker it waits, that it waits to write or to have all that it needs, or what its parent does with its work. */
 function joining(agent: TreeAgent): string | null {
   const doing = doingOf(agent)
+  if (doing.kind === 'waiting_for_slot' && doing.label !== null) return slotInWords(doing.label)
   if (doing.kind === 'waiting_to_write') return turnInWords(doing.behind)
   if (doing.kind === 'setting_up') return setupInWords(line(doing.command))
   if (doing.kind === 'being_merged') return MERGING

@@ -2,7 +2,7 @@ import type { DBOSClient, GetWorkflowsInput, WorkflowStatus } from '@dbos-inc/db
 import { type Database, OWN_TIMEOUT } from './database.js'
 import { migrated } from './migrate.js'
 import { openPool } from './pool.js'
-import { type Here, isQueueOf, queueOf, type Routes } from './routes.js'
+import { type Here, queueOf, type Route, type Routes, routeOf } from './routes.js'
 
 /** The one workflow there is: work on an agent until it rests. */
 export const ADVANCE = 'advance'
@@ -20,8 +20,14 @@ const CONNECTIONS = 4
 const KEPT_MS = 60 * 60 * 1000
 const MOST_REMOVED = 1000
 
-/** Somebody who is to be worked on, and why: the same for the same reason, so that it is asked for once. */
-type Wake = { run_id: string; agent_id: string; why: string; delay_ms?: number }
+/**
+ * Somebody who is to be worked on, and why: the same for the same reason, so that it is asked for once. `closes`: it is
+ * only to be closed, for which no worker needs its label.
+ */
+type Wake = { run_id: string; agent_id: string; why: string; delay_ms?: number; closes?: boolean }
+
+/** So long those with the label have to close it themselves. */
+const OTHERS_CLOSE_MS = 2000
 
 /** Hands agents to whichever worker has room and may have them. */
 export class Dispatch {
@@ -32,11 +38,19 @@ export class Dispatch {
     readonly database: Database,
     /** Those of one project share their queues with no other. */
     readonly here: Here,
-    private readonly routes: Routes,
+    readonly routes: Routes,
   ) {}
 
-  async wake({ run_id, agent_id, why, delay_ms }: Wake): Promise<void> {
-    const [client, route] = await Promise.all([this.#open(), this.routes.of(run_id, agent_id)])
+  async wake({ closes = false, ...wake }: Wake): Promise<void> {
+    const route = await this.routes.of(wake.run_id, wake.agent_id)
+    await this.#enqueue(wake, route)
+    if (!closes || route.label === null) return
+    const later = (wake.delay_ms ?? 0) + OTHERS_CLOSE_MS
+    await this.#enqueue({ ...wake, why: `${wake.why}-by-any`, delay_ms: later }, { ...route, label: null })
+  }
+
+  async #enqueue({ run_id, agent_id, why, delay_ms }: Omit<Wake, 'closes'>, route: Route): Promise<void> {
+    const client = await this.#open()
     await client.enqueue(
       {
         queueName: queueOf(this.here.project, route),
@@ -89,7 +103,7 @@ export class Dispatch {
   async #workflows(client: DBOSClient, which: GetWorkflowsInput): Promise<WorkflowStatus[]> {
     const queueName = (await client.listQueues(APPLICATION))
       .map(({ name }) => name)
-      .filter((name) => isQueueOf(this.here.project, name))
+      .filter((name) => routeOf(this.here.project, name) !== null)
     if (queueName.length === 0) return []
     return client.listWorkflows({ ...which, queueName, loadInput: false, loadOutput: false })
   }

@@ -23,10 +23,12 @@ export function queuesFor({ project, checkout }: Here, labels: readonly string[]
   return [...new Set(routes.map((route) => queueOf(project, route)))]
 }
 
-/** Whether it is one of this project's, whatever the route. */
-export function isQueueOf(project: string, queue: string): boolean {
+/** The route of those that wait on a queue; null: it is no queue of this project. */
+export function routeOf(project: string, queue: string): Route | null {
   const every = queueOf(project, { label: null, checkout: null })
-  return queue === every || [OF_CHECKOUT, OF_LABEL].some((mark) => queue.startsWith(`${every}${mark}`))
+  if (queue !== every && ![OF_CHECKOUT, OF_LABEL].some((mark) => queue.startsWith(`${every}${mark}`))) return null
+  const [bound = '', label] = queue.slice(every.length).split(OF_LABEL)
+  return { label: label ?? null, checkout: bound === '' ? null : bound.slice(OF_CHECKOUT.length) }
 }
 
 /** So many are kept in mind: what is asked for most is asked for again and again while a run is under way. */

@@ -27,7 +27,14 @@ type Left =
 /** Leases are renewed so often. */
 const RENEWED_MS = LEASE_TTL_MS / 3
 
-type Parts = { store: Store; clock: Clock; identity: Identity; dispatch: Dispatch }
+type Parts = {
+  store: Store
+  clock: Clock
+  identity: Identity
+  dispatch: Dispatch
+  /** What this machine has. */
+  labels: readonly string[]
+}
 
 /** Agents on this worker. Their sub-agents are handed to whichever worker has room, this one too. */
 export class WorkerEngine implements Engine {
@@ -96,8 +103,19 @@ export class WorkerEngine implements Engine {
     return this.#place.onCancel(`${run_id}/${agent_id}`, cancel)
   }
 
-  wake(run_id: string, agent_id: string, why: string, delay_ms?: number): Promise<void> {
-    return this.parts.dispatch.wake({ run_id, agent_id, why, ...(delay_ms === undefined ? {} : { delay_ms }) })
+  wake(
+    run_id: string,
+    agent_id: string,
+    why: string,
+    more: { delay_ms?: number; closes?: boolean } = {},
+  ): Promise<void> {
+    return this.parts.dispatch.wake({ run_id, agent_id, why, ...more })
+  }
+
+  /** Whether this worker may work on it. Close it can any. */
+  async mayHave(run_id: string, agent_id: string): Promise<boolean> {
+    const { label } = await this.parts.dispatch.routes.of(run_id, agent_id)
+    return label === null || this.parts.labels.includes(label)
   }
 
   async work(lease: Lease, loop: AgentLoop): Promise<Left> {
@@ -212,7 +230,7 @@ export class WorkerEngine implements Engine {
   async #tellCancel(run_id: string, agent_id: string, { by, reason }: Cancel): Promise<void> {
     await this.parts.store.signal({ run_id, kind: 'cancel_agent', data: { agent_id, reason }, by })
     // Whoever rests does not hear it.
-    await this.wake(run_id, agent_id, 'cancel')
+    await this.wake(run_id, agent_id, 'cancel', { closes: true })
   }
 
   /** Waits until it has ended, wherever that is, or until this process lets go of it. */

@@ -183,7 +183,7 @@ export class QueueWorker {
 
   /** Another may be able to, or this one in a while. As long as that cannot be written down, it is not done. */
   async #again(run_id: string, agent_id: string): Promise<void> {
-    const wake = { run_id, agent_id, why: `failed-${newName()}`, delay_ms: AGAIN_MS }
+    const wake = { run_id, agent_id, why: `failed-${newName()}`, delay_ms: AGAIN_MS, closes: true }
     while (
       !(await this.parts.dispatch.wake(wake).then(
         () => true,

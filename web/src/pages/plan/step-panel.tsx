@@ -161,10 +161,11 @@ function Checks({ step: { gates, planned } }: { step: ShownStep }) {
 }
 
 /** Under which terms it is done, where the plan says more than usual. */
-function Terms({ planned: { needs_approval, retries, budget } }: { planned: PlanStep }) {
+function Terms({ planned: { needs_approval, retries, budget, label } }: { planned: PlanStep }) {
   const limits = limitWords(budget)
   const lines = [
     ...(needs_approval ? ['A person is asked before it begins'] : []),
+    ...(label === undefined ? [] : [`On a worker with the label ${label}`]),
     ...(retries > 0 ? [`Tried again up to ${plural(retries, 'time')} if it fails`] : []),
     ...(limits.length > 0 ? [`Budget: ${limits.join(', ')}`] : []),
   ]

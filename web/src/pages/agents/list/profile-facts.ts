@@ -30,6 +30,7 @@ export function profileFacts(profile: Profile): Fact[] {
         ? []
         : [{ label: 'Sub-agents', says: can_spawn_children ? 'yes' : 'no' }]),
     ...(profile.max_retries === undefined ? [] : [{ label: 'Retries', says: String(profile.max_retries) }]),
+    ...(profile.label === undefined ? [] : [{ label: 'Worker', says: `with the label ${profile.label}` }]),
     ...(profile.cache === undefined
       ? []
       : [{ label: 'Same task again', says: profile.cache ? 'gets the earlier result' : 'is worked on again' }]),
