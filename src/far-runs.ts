@@ -1,6 +1,7 @@
 import type { Watching } from './api.js'
 import { type Answer, type OpenQuestion, OpenQuestions, questionKey } from './domain/index.js'
 import { type Dispatch, rest } from './engine/index.js'
+import { RetinueError } from './errors.js'
 import type { Started } from './run-handle.js'
 import { ROOT } from './run-reader.js'
 import type { Person } from './runtime/index.js'
@@ -14,6 +15,10 @@ type Parts = {
 
 /** Runs that workers carry out, for whoever starts them or waits for them. */
 export class FarRuns {
+  /** Runs that are followed here, and how to leave them. */
+  readonly #followed = new Set<AbortController>()
+  #closed = false
+
   constructor(private readonly parts: Parts) {}
 
   /** In this order: whoever is killed in between leaves a run that workers find, or that a person can go on with. */
@@ -28,7 +33,7 @@ export class FarRuns {
     await this.parts.dispatch.wake({ run_id, agent_id: about || ROOT, why: kind })
   }
 
-  /** Until the run is closed, or the caller leaves it. The person is asked what the run asks. */
+  /** Until the run is closed, or the caller leaves it. The person is asked what the run asks. Rejects where all is closed here. */
   async follow(
     run_id: string,
     { person }: Watching,
@@ -36,6 +41,7 @@ export class FarRuns {
     cancel: (by: string, reason: string) => Promise<unknown>,
   ): Promise<void> {
     const left = new AbortController()
+    this.#followed.add(left)
     const questions = new FarQuestions(person ?? null, (answer, by) => this.parts.answer(run_id, answer, by))
     started({
       cancel: (by, reason) => void cancel(by, reason).catch(() => {}),
@@ -43,12 +49,19 @@ export class FarRuns {
     })
     try {
       for await (const event of this.parts.store.follow({ run_id, signal: left.signal })) questions.add(event)
+    } catch (error) {
+      // The store may have been closed before it was noticed.
+      if (!this.#closed) throw error
     } finally {
       questions.close()
+      this.#followed.delete(left)
     }
+    if (this.#closed) throw new RetinueError('abandoned', `Run ${run_id} is left to the workers`)
   }
 
   close(): Promise<void> {
+    this.#closed = true
+    for (const left of this.#followed) left.abort()
     return this.parts.dispatch.close()
   }
 }

@@ -215,6 +215,7 @@ class LocalRetinue implements Retinue {
   /** What gives agents to the workers. null: they work in this process. */
   readonly dispatch: Dispatch | null
   readonly advancing: Advancing | null = null
+  readonly #far: FarRuns | null
 
   constructor(
     parts: RunParts & {
@@ -252,6 +253,7 @@ class LocalRetinue implements Retinue {
     const check = commitCheck(redactor, () => true)
     this.#kept = new KeptRuns({ host, cwd, reader: this.#reader, check })
     const far = dispatch && !worker ? new FarRuns({ store, dispatch, answer: (...said) => this.answer(...said) }) : null
+    this.#far = far
     this.#driver = new RunDriver({
       ...{ far, cwd, host, store, reach, redactor, reader: this.#reader, new_id: newId },
       ...{ engine: this.#engine, preparation: this.#preparation, catalogs: this.#catalogs },
@@ -583,7 +585,7 @@ class LocalRetinue implements Retinue {
       await this.#engine.close()
       await this.#reach.close()
     } finally {
-      await this.dispatch?.close()
+      await (this.#far ?? this.dispatch)?.close()
       await this.store.close()
     }
   }

@@ -1,14 +1,12 @@
 import type { Retinue, RetinueOptions } from './api.js'
 import { QueueWorker, type WorkerHealth, type WorkerNews } from './engine/index.js'
+import { DEFAULT_CONCURRENT } from './preparation.js'
 import { createWorkerRetinue } from './retinue.js'
 import { VERSION } from './version.js'
 
-/** Agents at work at once on one worker, unless it is told otherwise. */
-const DEFAULT_CONCURRENCY = 8
-
 export type WorkerOptions = RetinueOptions & {
   store: string
-  /** Agents at work at once on each worker of the project. */
+  /** Agents at work at once on each worker of the project. Default: as the settings have it for one process. */
   concurrency?: number
   /** What a person should hear of. */
   say?: (news: WorkerNews) => void
@@ -25,7 +23,7 @@ export type Worker = {
 
 /** One in a process. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { concurrency = DEFAULT_CONCURRENCY, say = () => {}, ...rest } = options
+  const { say = () => {}, concurrency = options.settings?.max_concurrent ?? DEFAULT_CONCURRENT, ...rest } = options
   const { retinue, advancing, dispatch, machine, letGo } = await createWorkerRetinue(rest)
   const worker = new QueueWorker({
     ...{ dispatch, machine, concurrency, say, letGo, project: retinue.cwd, version: VERSION },

@@ -1,13 +1,5 @@
 import { onTestFinished } from 'vitest'
-import {
-  createRetinue,
-  type Host,
-  openRetinue,
-  type Retinue,
-  type Settings,
-  type Store,
-  type StoredEvent,
-} from '../../src/index.js'
+import type { Host, Retinue, Settings, Store, StoredEvent } from '../../src/index.js'
 import type { Caller, Model } from '../../src/models/index.js'
 import {
   createScriptedModel,
@@ -16,7 +8,8 @@ import {
   type ScriptedModelOptions,
 } from '../../src/testing/index.js'
 import { makeProject, type WhenFinished } from '../support/project.js'
-import { askDatabase, BY_CREATION, testStore } from '../support/stores.js'
+import { openTestRetinue, testRetinue } from '../support/retinues.js'
+import { askDatabase, BY_CREATION } from '../support/stores.js'
 
 export type Family = { retinue: Retinue; model: ScriptedModel; cwd: string }
 
@@ -46,13 +39,11 @@ export async function retinueIn(
   { settings = {}, hold, store, host, finished = onTestFinished }: FamilyOptions = {},
 ): Promise<Retinue> {
   const models = modelsOf(hold ? held(model, hold) : model)
-  const retinue = await createRetinue({
-    ...{ cwd, models, settings, ...testStore(cwd) },
+  return testRetinue({
+    ...{ cwd, models, settings, finished },
     ...(store ? { store } : {}),
     ...(host ? { host } : {}),
   })
-  finished(() => retinue.close())
-  return retinue
 }
 
 /** A project as its files configure it. The script is `script.yaml`, in which JSON does. */
@@ -63,9 +54,7 @@ export async function project(
   const cwd = makeProject({ 'script.yaml': JSON.stringify({ agents }), ...files })
   // The folder is trusted, or its file could not name a script.
   const home = makeProject({ '.config/retinue/config.yaml': `trusted_projects: [${cwd}]\n` })
-  const retinue = await openRetinue({ cwd, env: { HOME: home, PATH: process.env.PATH }, ...testStore(cwd) })
-  onTestFinished(() => retinue.close())
-  return { retinue, cwd }
+  return { cwd, retinue: await openTestRetinue({ cwd, env: { HOME: home, PATH: process.env.PATH } }) }
 }
 
 export const SCRIPTED = 'scripted/script.yaml'

@@ -135,7 +135,7 @@ export class QueueWorker {
     const { DBOS } = await import('@dbos-inc/dbos-sdk')
     const late = setTimeout(() => void this.parts.letGo(), grace_ms)
     // A little longer than they have, so that those that are let go of can say so.
-    await DBOS.shutdown({ workflowCompletionTimeoutMS: grace_ms + AGAIN_MS })
+    await DBOS.shutdown({ workflowCompletionTimeoutMS: grace_ms + AGAIN_MS, deregister: true })
     await this.#pool?.end().catch(() => {})
     clearTimeout(late)
     await this.parts.letGo()
@@ -146,6 +146,7 @@ export class QueueWorker {
   }
 
   async #advance(run_id: string, agent_id: string): Promise<string> {
+    if (this.#stopped) return this.#giveBack(run_id, agent_id)
     this.#working += 1
     try {
       return await this.parts.advance(run_id, agent_id)
@@ -159,6 +160,12 @@ export class QueueWorker {
       this.#working -= 1
       this.#done += 1
     }
+  }
+
+  /** It was taken from the queue in the moment in which that was closed. */
+  async #giveBack(run_id: string, agent_id: string): Promise<string> {
+    await this.parts.dispatch.wake({ run_id, agent_id, why: `given-back-${newName()}` })
+    return 'left'
   }
 
   /** Another may be able to, or this one in a while. As long as that cannot be written down, it is not done. */
