@@ -62,6 +62,7 @@ import {
   LocalEngine,
   type PresentWorker,
   presentWorkers,
+  Words,
   WorkerEngine,
 } from './engine/index.js'
 import { RetinueError } from './errors.js'
@@ -216,6 +217,7 @@ class LocalRetinue implements Retinue {
   readonly dispatch: Dispatch | null
   readonly advancing: Advancing | null = null
   readonly #far: FarRuns | null
+  readonly #words: Words | null
 
   constructor(
     parts: RunParts & {
@@ -252,14 +254,17 @@ class LocalRetinue implements Retinue {
     this.#answering = new Answering({ store, reader: this.#reader, clock: host.clock, redactor })
     const check = commitCheck(redactor, () => true)
     this.#kept = new KeptRuns({ host, cwd, reader: this.#reader, check })
-    const far = dispatch && !worker ? new FarRuns({ store, dispatch, answer: (...said) => this.answer(...said) }) : null
+    const words = dispatch ? new Words(dispatch.database) : null
+    this.#words = words
+    const answer = (...said: Parameters<Retinue['answer']>) => this.answer(...said)
+    const far = dispatch && words && !worker ? new FarRuns({ store, dispatch, words, answer }) : null
     this.#far = far
     this.#driver = new RunDriver({
       ...{ far, cwd, host, store, reach, redactor, reader: this.#reader, new_id: newId },
       ...{ engine: this.#engine, preparation: this.#preparation, catalogs: this.#catalogs },
     })
-    if (worker) {
-      const mine = { driver: this.#driver, preparation: this.#preparation }
+    if (worker && words) {
+      const mine = { driver: this.#driver, preparation: this.#preparation, words }
       this.advancing = new Advancing({ cwd, host, store, engine: worker, redactor, ...mine })
     }
     this.#programs = new ProgramRuns({
@@ -585,7 +590,9 @@ class LocalRetinue implements Retinue {
       await this.#engine.close()
       await this.#reach.close()
     } finally {
-      await (this.#far ?? this.dispatch)?.close()
+      this.#far?.close()
+      await this.#words?.close()
+      await this.dispatch?.close()
       await this.store.close()
     }
   }

@@ -8,6 +8,7 @@ import { retinue as cli } from '../support/cli.js'
 import { startLoopback } from '../support/loopback/index.js'
 import { git, makeProject } from '../support/project.js'
 import { testRetinue, testWorker } from '../support/retinues.js'
+import { ON_WORKERS } from '../support/stores.js'
 import { BAD_SERVER } from '../tools/mcp/connect.js'
 import { ask, contracts, DONE, toolNames, yes } from './asking.js'
 import { family, requestsOf, subAgents, toldTo } from './family.js'
@@ -224,7 +225,7 @@ describe('seed 002, C6 and C12: permissions and MCP servers', () => {
     // And a run later it is still the same one.
     await retinue.spawn({ task: 'Again', tools: [] })
     // On workers whoever begins the run has looked at the server too, to know what there is.
-    const processes = retinue.engine === 'dbos' ? 2 : 1
+    const processes = ON_WORKERS ? 2 : 1
     const said = (...words: string[]) => heard().filter((line) => words.includes(line)).length
     expect(said('start')).toBe(processes)
     expect(said('initialize', 'server/discover')).toBeLessThanOrEqual(2 * processes)

@@ -15,6 +15,9 @@ async function sharedUrl(): Promise<string> {
   return (await sharedPostgres()).url
 }
 
+/** Whether agents of test projects run on workers. There is one in a process, so that no two tests have theirs at once. */
+export const ON_WORKERS = server !== null
+
 /** The order in which the rows of `sub_agents` were made, for SQL. */
 export const BY_CREATION = server === null ? 'rowid' : 'created_at, created_position'
 
