@@ -75,11 +75,12 @@ export class QueueWorker {
   }
 
   async start(): Promise<void> {
+    const { DBOS } = await import('@dbos-inc/dbos-sdk')
+    if (DBOS.isInitialized()) throw new Error('There is one worker in a process, and this has one: stop that first')
     try {
       await this.#start()
     } catch (error) {
-      const { DBOS } = await import('@dbos-inc/dbos-sdk')
-      await DBOS.shutdown().catch(() => {})
+      await DBOS.shutdown({ deregister: true }).catch(() => {})
       await this.#pool?.end().catch(() => {})
       await this.#roll.leave()
       throw error
