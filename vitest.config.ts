@@ -18,14 +18,14 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       { extends: true, test: { name: 'alone', include: ALONE } },
-      // What was asked for holds whatever the log is kept in.
+      // What was asked for holds wherever agents run and whatever the log is kept in.
       {
         extends: true,
         test: {
           name: 'postgres',
           include: ['test/seeds/**/*.test.ts'],
           isolate: false,
-          env: { RETINUE_TEST_STORE: 'postgres' },
+          env: { RETINUE_TEST_ENGINE: 'dbos' },
         },
       },
       // Files share their worker's modules: loading them anew for each would take as long as an eighth of the tests.

@@ -2,9 +2,10 @@ import type { Watching } from './api.js'
 import { cancelledEarly, type NotAdmitted, type NotStarted, type RunChildren } from './children.js'
 import type { Redactor } from './domain/index.js'
 import { type AgentMemory, type Child, foldAgent, isOpen, type RunRow } from './domain/index.js'
-import { AT_REST, rest, type WorkerEngine } from './engine/index.js'
+import { AT_REST, rest, type Words, type WorkerEngine } from './engine/index.js'
 import { RetinueError } from './errors.js'
 import { FAR_PERSON } from './far-person.js'
+import { WATCHED } from './far-runs.js'
 import type { Host, TreeResult } from './host/index.js'
 import type { Preparation } from './preparation.js'
 import type { RunDriver } from './run-driver.js'
@@ -33,6 +34,7 @@ type Parts = {
   driver: RunDriver
   preparation: Preparation
   redactor: Redactor
+  words: Words
 }
 
 /** `held`: another works on it. `left`: this worker lets go of it, and another takes it up. */
@@ -307,10 +309,13 @@ export class Advancing {
     return foldAgent(await this.parts.store.read({ run_id, agent_id }))
   }
 
-  /** Somebody may be asked where somebody could be when the run was given to the workers. */
+  /** Somebody may be asked where somebody could be when the run was given to the workers. Who listens has said so. */
   async #watching(run_id: string): Promise<Watching> {
-    const [created] = await this.parts.store.read({ run_id, limit: 1 })
-    return created?.type === 'run.created' && created.data.engine?.asks ? { person: FAR_PERSON } : {}
+    const { store, words } = this.parts
+    const [created] = await store.read({ run_id, limit: 1 })
+    const asks = created?.type === 'run.created' && created.data.engine?.asks
+    const watched = (await store.signals({ run_id, after: 0 })).some(({ kind }) => kind === WATCHED)
+    return { ...(asks ? { person: FAR_PERSON } : {}), ...(watched ? { onDelta: words.speaker(run_id) } : {}) }
   }
 
   async #above(parent: AgentMemory, child: Child, trees: RunTrees): Promise<Above> {

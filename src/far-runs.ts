@@ -1,7 +1,9 @@
 import type { Watching } from './api.js'
 import type { Departure, Departures } from './departures.js'
 import { type Answer, type OpenQuestion, OpenQuestions, questionKey } from './domain/index.js'
-import { type Dispatch, rest } from './engine/index.js'
+import { type Dispatch, rest, type Words } from './engine/index.js'
+import { RetinueError } from './errors.js'
+import { FarWords } from './far-words.js'
 import type { Started } from './run-handle.js'
 import { ROOT } from './run-reader.js'
 import type { Person } from './runtime/index.js'
@@ -10,12 +12,20 @@ import type { Lease, Signal, Store } from './store/index.js'
 type Parts = {
   store: Store
   dispatch: Dispatch
+  words: Words
   answer: (run_id: string, answer: Answer, by: string) => Promise<void>
   departures: Departures
 }
 
+/** The signal by which workers know that somebody hears what agents of a run say while they say it. */
+export const WATCHED = 'watched'
+
 /** Runs that workers carry out, for whoever starts them or waits for them. */
 export class FarRuns {
+  /** Runs that are followed here, and how to leave them. */
+  readonly #followed = new Set<AbortController>()
+  #closed = false
+
   constructor(private readonly parts: Parts) {}
 
   get checkout(): string {
@@ -34,34 +44,57 @@ export class FarRuns {
     await rest(this.parts.store, lease)
   }
 
+  /** Before a run is given to the workers: they are told that somebody listens. null: nobody does. */
+  async watch(run_id: string, { onDelta }: Watching): Promise<{ words: FarWords; stop: () => void } | null> {
+    if (!onDelta) return null
+    const { store } = this.parts
+    const words = new FarWords(onDelta, (await store.run(run_id))?.last_position ?? 0)
+    const stop = await this.parts.words.listen(run_id, (delta) => words.hear(delta))
+    await store.signal({ run_id, kind: WATCHED, data: null, by: 'runtime' })
+    return { words, stop }
+  }
+
   /** Whoever rests does not hear what is said to it. */
   async wake({ run_id, kind }: Pick<Signal, 'run_id' | 'kind'>, about: string): Promise<void> {
     const closes = kind === 'cancel' || kind === 'cancel_agent'
     await this.parts.dispatch.wake({ run_id, agent_id: about || ROOT, why: kind, closes })
   }
 
-  /** Until the run is closed, or the caller leaves it. The person is asked what the run asks. */
+  /** Until the run is closed, or the caller leaves it. The person is asked what the run asks. Rejects where all is closed here. */
   async follow(
     run_id: string,
-    { person }: Watching,
+    { person, watch }: Pick<Watching, 'person'> & { watch: Awaited<ReturnType<FarRuns['watch']>> },
     started: Started,
     cancel: (by: string, reason: string) => Promise<unknown>,
   ): Promise<void> {
     const left = new AbortController()
+    this.#followed.add(left)
     const questions = new FarQuestions(person ?? null, (answer, by) => this.parts.answer(run_id, answer, by))
     started({
       cancel: (by, reason) => void cancel(by, reason).catch(() => {}),
       abandon: () => left.abort(),
     })
     try {
-      for await (const event of this.parts.store.follow({ run_id, signal: left.signal })) questions.add(event)
+      for await (const event of this.parts.store.follow({ run_id, signal: left.signal })) {
+        questions.add(event)
+        watch?.words.add(event)
+      }
+      if (!left.signal.aborted) await watch?.words.settled()
+    } catch (error) {
+      // The store may have been closed before it was noticed.
+      if (!this.#closed) throw error
     } finally {
       questions.close()
+      watch?.stop()
+      this.#followed.delete(left)
     }
+    if (this.#closed) throw new RetinueError('abandoned', `Run ${run_id} is left to the workers`)
   }
 
-  close(): Promise<void> {
-    return this.parts.dispatch.close()
+  /** Leaves all runs that are followed here. */
+  close(): void {
+    this.#closed = true
+    for (const left of this.#followed) left.abort()
   }
 }
 

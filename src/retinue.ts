@@ -64,6 +64,7 @@ import {
   type PresentWorker,
   presentWorkers,
   Routes,
+  Words,
   WorkerEngine,
 } from './engine/index.js'
 import { RetinueError } from './errors.js'
@@ -231,6 +232,8 @@ class LocalRetinue implements Retinue {
   /** What gives agents to the workers. null: they work in this process. */
   readonly dispatch: Dispatch | null
   readonly advancing: Advancing | null = null
+  readonly #far: FarRuns | null
+  readonly #words: Words | null
 
   constructor(
     parts: RunParts & {
@@ -273,14 +276,18 @@ class LocalRetinue implements Retinue {
     const checkout = dispatch?.here.checkout ?? null
     const travel = async (run_id: string) => travelOf(store, run_id, checkout ?? (await host.checkout(cwd)).id)
     this.#kept = new KeptRuns({ host, cwd, reader: this.#reader, check, travel })
-    const far = dispatch && !worker ? this.#farRuns(dispatch, { host, check }) : null
+    const words = dispatch ? new Words(dispatch.database) : null
+    this.#words = words
+    const far = dispatch && words && !worker ? this.#farRuns(dispatch, words, { host, check }) : null
+    this.#far = far
     this.#driver = new RunDriver({
       ...{ far, cwd, host, store, reach, redactor, reader: this.#reader, new_id: newId },
       ...{ checkout: worker && checkout, bringHome: (run_id, how) => this.#kept.apply(run_id, how) },
       ...{ engine: this.#engine, preparation: this.#preparation, catalogs: this.#catalogs },
     })
-    if (worker) {
-      const mine = { driver: this.#driver, preparation: this.#preparation, checkout: checkout as string }
+    if (worker && words) {
+      const known = { preparation: this.#preparation, checkout: checkout as string }
+      const mine = { driver: this.#driver, ...known, words }
       this.advancing = new Advancing({ cwd, host, store, engine: worker, redactor, ...mine })
     }
     this.#programs = new ProgramRuns({
@@ -290,12 +297,12 @@ class LocalRetinue implements Retinue {
     })
   }
 
-  #farRuns(dispatch: Dispatch, { host, check }: { host: Host; check: CommitCheck }): FarRuns {
+  #farRuns(dispatch: Dispatch, words: Words, { host, check }: { host: Host; check: CommitCheck }): FarRuns {
     const { store, cwd } = this
     const { here, database } = dispatch
     const workers = async () => (await presentWorkers(database)) ?? []
     const departures = new Departures({ host, cwd, here, check, workers })
-    return new FarRuns({ store, dispatch, departures, answer: (...said) => this.answer(...said) })
+    return new FarRuns({ store, dispatch, words, departures, answer: (...said) => this.answer(...said) })
   }
 
   run(options: RunOptions): Run {
@@ -620,6 +627,8 @@ class LocalRetinue implements Retinue {
       await this.#engine.close()
       await this.#reach.close()
     } finally {
+      this.#far?.close()
+      await this.#words?.close()
       await this.dispatch?.close()
       await this.store.close()
     }

@@ -220,9 +220,10 @@ export class RunDriver {
     watching: Watching,
     started: Started,
   ): Promise<RunResult> {
+    const watch = await far.watch(run_id, watching)
     // They have it; should nobody have it worked on, whoever asks for it does.
     await (lease ? far.give(lease) : far.wake({ run_id, kind: `resumed-${this.parts.new_id()}` }, ROOT))
-    await far.follow(run_id, watching, started, (by, reason) => this.cancel(run_id, by, reason))
+    await far.follow(run_id, { ...watching, watch }, started, (by, reason) => this.cancel(run_id, by, reason))
     const result = await this.parts.reader.result(run_id)
     if (!result) throw new RetinueError('abandoned', `Run ${run_id} is left to the workers`)
     const { landing } = result

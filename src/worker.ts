@@ -1,15 +1,13 @@
 import type { Retinue, RetinueOptions } from './api.js'
 import { QueueWorker, type WorkerHealth, type WorkerNews } from './engine/index.js'
 import { checkOptions, workerOptionsSchema } from './options.js'
+import { DEFAULT_CONCURRENT } from './preparation.js'
 import { createWorkerRetinue } from './retinue.js'
 import { VERSION } from './version.js'
 
-/** Agents at work at once on one worker, unless it is told otherwise. */
-const DEFAULT_CONCURRENCY = 8
-
 export type WorkerOptions = RetinueOptions & {
   store: string
-  /** Agents at work at once on this worker. */
+  /** Agents at work at once on this worker. Default: as the settings have it for one process. */
   concurrency?: number
   /** What this machine has that others have not: sub-agents can ask for a worker with one of them. */
   labels?: readonly string[]
@@ -32,7 +30,8 @@ export type Worker = {
 
 /** One in a process. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { concurrency = DEFAULT_CONCURRENCY, labels = [], at_once, per_run, say = () => {}, ...rest } = options
+  const { labels = [], at_once, per_run, say = () => {}, ...given } = options
+  const { concurrency = options.settings?.max_concurrent ?? DEFAULT_CONCURRENT, ...rest } = given
   checkOptions(workerOptionsSchema, { concurrency, labels, at_once, per_run })
   const limits = { at_once: at_once ?? null, per_run: per_run ?? null }
   const { retinue, advancing, dispatch, machine, letGo, sweep } = await createWorkerRetinue(rest, labels)

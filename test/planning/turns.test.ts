@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { type AgentMemory, isOpen, reduce } from '../../src/domain/index.js'
-import { createMemoryStore, type Person, type StoredEvent } from '../../src/index.js'
+import type { Person, Store, StoredEvent } from '../../src/index.js'
 import { family, gate } from '../seeds/family.js'
 import { dataOf } from '../support/bench.js'
 import { planOf, STEP } from '../support/plan-attacks.js'
@@ -189,17 +189,18 @@ describe('a run that is paused', () => {
   it('has joined what was at work and begun nothing else, and is completed by a resume', TIMEOUT, async () => {
     const [both, goes_on] = [gate(), gate()]
     const at_work = new Set<string>()
-    const store = createMemoryStore({ clock: { now: () => Date.now() } })
-    const signals = store.signals.bind(store)
-    store.signals = async (query) => {
-      const heard = await signals(query)
-      if (heard.some(({ kind }) => kind === 'pause')) setTimeout(goes_on.open)
-      return heard
+    const listenIn = (store: Store) => {
+      const signals = store.signals.bind(store)
+      store.signals = async (query) => {
+        const heard = await signals(query)
+        if (heard.some(({ kind }) => kind === 'pause')) setTimeout(goes_on.open)
+        return heard
+      }
     }
     const { retinue, cwd, model } = await family(
       { a1: write('one/b.txt'), a2: write('two/b.txt'), a3: write('three/b.txt') },
       {
-        store,
+        spoil: listenIn,
         settings: AUTO,
         hold: ({ agent_id }) => {
           at_work.add(agent_id)

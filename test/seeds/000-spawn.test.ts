@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createRetinue, DELEGATION_TOOLS } from '../../src/index.js'
+import { DELEGATION_TOOLS } from '../../src/index.js'
 import type { Model } from '../../src/models/index.js'
 import { createScriptedModel, modelsOf } from '../../src/testing/index.js'
 import { dataOf, runToEnd } from '../support/bench.js'
 import { makeProject } from '../support/project.js'
-import { testStore } from '../support/stores.js'
+import { testRetinue } from '../support/retinues.js'
 import { family, gate, project, requestsOf, retinueIn, SCRIPTED, subAgents, toldTo } from './family.js'
 
 const DONE = { text: 'Done.' }
@@ -647,7 +647,7 @@ profiles:
         return scripted.generate(request, options)
       },
     }
-    const retinue = await createRetinue({ cwd, models: modelsOf(throwing), ...testStore(cwd) })
+    const retinue = await testRetinue({ cwd, models: modelsOf(throwing) })
     try {
       const { result, events } = await runToEnd(retinue)
       expect(result).toMatchObject({ outcome: 'completed', text: 'Done.' })
@@ -682,7 +682,7 @@ profiles:
       },
     })
     const env = { PARENT_SETTING: 'value of the environment' }
-    const retinue = await createRetinue({ cwd, models: modelsOf(model), env, ...testStore(cwd) })
+    const retinue = await testRetinue({ cwd, models: modelsOf(model), env })
     try {
       const { session_id } = (await runToEnd(retinue, { task: 'earlier task' })).result
       await runToEnd(retinue, { task: 'task of the parent', session_id })

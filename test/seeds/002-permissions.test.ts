@@ -1,13 +1,14 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createRetinue, DELEGATION_TOOLS, type Person, type Settings } from '../../src/index.js'
+import { DELEGATION_TOOLS, type Person, type Settings } from '../../src/index.js'
 import { createScriptedModel, modelsOf } from '../../src/testing/index.js'
 import { runToEnd } from '../support/bench.js'
 import { retinue as cli } from '../support/cli.js'
 import { startLoopback } from '../support/loopback/index.js'
 import { git, makeProject } from '../support/project.js'
-import { testStore } from '../support/stores.js'
+import { testRetinue, testWorker } from '../support/retinues.js'
+import { ON_WORKERS } from '../support/stores.js'
 import { BAD_SERVER } from '../tools/mcp/connect.js'
 import { ask, contracts, DONE, toolNames, yes } from './asking.js'
 import { family, requestsOf, subAgents, toldTo } from './family.js'
@@ -20,14 +21,12 @@ describe('seed 002, C6 and C12: permissions and MCP servers', () => {
     const notes = join(cwd, 'notes')
     const server = { command: process.execPath, args: [BAD_SERVER, 'plain', notes] }
     const model = createScriptedModel({ name: 'test', agents })
-    const retinue = await createRetinue({
+    const retinue = await testRetinue({
       cwd,
       models: modelsOf(model),
       settings,
-      ...testStore(cwd),
       reach: { servers: [{ name: 'bad', settings: server, trusted: true }] },
     })
-    onTestFinished(() => retinue.close())
     return {
       retinue,
       model,
@@ -225,8 +224,11 @@ describe('seed 002, C6 and C12: permissions and MCP servers', () => {
     const { result } = await runToEnd(retinue)
     // And a run later it is still the same one.
     await retinue.spawn({ task: 'Again', tools: [] })
-    expect(heard().filter((line) => line === 'start')).toHaveLength(1)
-    expect(heard().filter((line) => line === 'initialize' || line === 'server/discover').length).toBeLessThanOrEqual(2)
+    // On workers whoever begins the run has looked at the server too, to know what there is.
+    const processes = ON_WORKERS ? 2 : 1
+    const said = (...words: string[]) => heard().filter((line) => words.includes(line)).length
+    expect(said('start')).toBe(processes)
+    expect(said('initialize', 'server/discover')).toBeLessThanOrEqual(2 * processes)
     expect(heard().filter((line) => line === 'tools/call ok')).toHaveLength(4)
     const server = (names: string[]) => names.filter((name) => name.startsWith('mcp__bad__')).length
     expect(server(toolNames((await requestsOf(retinue, result.run_id, 'a1'))[0]))).toBe(16)
@@ -272,7 +274,9 @@ describe('seed 002, C9: without delegation', () => {
       return (body?.tools ?? []).map((tool) => tool.function.name).filter((name) => all.includes(name))
     }
     const run = async (files: Record<string, string>, ...args: string[]) => {
-      const ended = await cli(['-p', 'Work', '--model', 'it/m', ...args], { cwd: makeProject(files), env })
+      const cwd = makeProject(files)
+      await testWorker(cwd, { env })
+      const ended = await cli(['-p', 'Work', '--model', 'it/m', ...args], { cwd, env })
       expect(ended).toMatchObject({ code: 0, stdout: 'Done.\n' })
       return last()
     }

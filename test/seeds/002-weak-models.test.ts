@@ -1,10 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createRetinue } from '../../src/index.js'
 import { createModels } from '../../src/models/index.js'
 import { dataOf, runToEnd } from '../support/bench.js'
 import { startLoopback } from '../support/loopback/index.js'
 import { makeProject } from '../support/project.js'
-import { testStore } from '../support/stores.js'
+import { testRetinue } from '../support/retinues.js'
 import { DONE } from './asking.js'
 import { family, toldTo } from './family.js'
 
@@ -134,8 +133,7 @@ describe('seed 002, C13: arguments of weak models', () => {
       providers: { it: { type: 'openai', api: 'chat', base_url: server.url, api_key_env: 'KEY' } },
     })
     const cwd = makeProject({})
-    const retinue = await createRetinue({ cwd, models, ...testStore(cwd) })
-    onTestFinished(() => retinue.close())
+    const retinue = await testRetinue({ cwd, models })
     const { result } = await runToEnd(retinue, { model: 'it/weak' })
     expect(result).toMatchObject({ outcome: 'completed', text: 'Done.' })
     type Sent = { messages: { role: string; tool_call_id?: string; content: string }[] }

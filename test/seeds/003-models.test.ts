@@ -1,8 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { createModels, createRetinue, type Profile, type Retinue } from '../../src/index.js'
+import { createModels, type Profile, type Retinue } from '../../src/index.js'
 import { type LoopbackStep, startLoopback } from '../support/loopback/index.js'
 import { makeProject } from '../support/project.js'
-import { testStore } from '../support/stores.js'
+import { testRetinue } from '../support/retinues.js'
 
 type Played = { retinue: Retinue; asked: () => string[] }
 
@@ -11,8 +11,8 @@ async function provider(steps: LoopbackStep[], profiles: Record<string, Profile>
   const server = await startLoopback({ protocol: 'chat', steps, order: 'sequential' })
   onTestFinished(() => server.close())
   const cwd = makeProject({})
-  const retinue = await createRetinue({
-    ...{ cwd, ...testStore(cwd) },
+  const retinue = await testRetinue({
+    cwd,
     models: createModels({
       env: {},
       providers: { p: { type: 'openai-compatible', base_url: server.url } },
@@ -21,7 +21,6 @@ async function provider(steps: LoopbackStep[], profiles: Record<string, Profile>
     }),
     settings: { model: { name: 'p/usual', source: 'user' }, delegation: { roles: false, profiles, models } },
   })
-  onTestFinished(() => retinue.close())
   return { retinue, asked: () => server.requests.map(({ body }) => (body as { model: string }).model) }
 }
 

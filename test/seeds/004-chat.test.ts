@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { lines, retinue } from '../support/cli.js'
 import { makeProject } from '../support/project.js'
+import { testWorker } from '../support/retinues.js'
 
 const SCRIPT = `agents:
   root: [{ text: "It is blue." }, { text: "As it said." }]
@@ -11,6 +12,7 @@ const SCRIPT = `agents:
 it('E7: /spawn in the chat works in the background, is seen, waited for and counted; roles are called by name', async () => {
   const cwd = makeProject({ 's.yaml': SCRIPT, '.config/retinue/config.yaml': 'model: scripted/s.yaml\n' })
   const at = { cwd, env: { XDG_CONFIG_HOME: join(cwd, '.config') } }
+  await testWorker(cwd, at)
   const said = [
     '/spawn @researcher Look at it',
     'What colour is it?',

@@ -1,12 +1,11 @@
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { createRetinue } from '../../src/index.js'
+import { describe, expect, it } from 'vitest'
 import { dataOf } from '../support/bench.js'
 import { retinue } from '../support/cli.js'
 import { git, makeProject } from '../support/project.js'
-import { testStore } from '../support/stores.js'
+import { testRetinue, testWorker } from '../support/retinues.js'
 
 const GOAL = 'sum adds up'
 const TEST = `import assert from 'node:assert/strict'
@@ -56,14 +55,14 @@ describe('seed 004, E6: the complex-task flow', { timeout: 180_000 }, () => {
     const tests = () => execFileSync(process.execPath, ['--test'], { cwd, stdio: 'pipe' })
     expect(tests).toThrow()
 
+    await testWorker(cwd)
     const flags = ['--yes', '-p', '--mode', 'auto', '--model', `scripted/${script}`]
     const ended = await retinue(['plan', GOAL, '--research', 'What does sum do now?', ...flags], { cwd })
     expect([ended.code, ended.stderr]).toEqual([0, ''])
     tests()
     expect(git(cwd, 'status', '--porcelain')).toBe(' M sum.js\n')
 
-    const program = await createRetinue({ cwd, ...testStore(cwd) })
-    onTestFinished(() => program.close())
+    const program = await testRetinue({ cwd })
     const [run] = await program.runs()
     const outcome = await program.planOutcome(run?.run_id ?? '')
     expect(outcome.steps.map(({ id, stage, agent, status }) => [id, stage, agent, status])).toEqual([

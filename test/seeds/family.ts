@@ -1,13 +1,5 @@
 import { onTestFinished } from 'vitest'
-import {
-  createRetinue,
-  type Host,
-  openRetinue,
-  type Retinue,
-  type Settings,
-  type Store,
-  type StoredEvent,
-} from '../../src/index.js'
+import type { Host, Retinue, Settings, StoredEvent } from '../../src/index.js'
 import type { Caller, Model } from '../../src/models/index.js'
 import {
   createScriptedModel,
@@ -16,7 +8,8 @@ import {
   type ScriptedModelOptions,
 } from '../../src/testing/index.js'
 import { makeProject, type WhenFinished } from '../support/project.js'
-import { askDatabase, BY_CREATION, testStore } from '../support/stores.js'
+import { openTestRetinue, testRetinue } from '../support/retinues.js'
+import { askDatabase, BY_CREATION } from '../support/stores.js'
 
 export type Family = { retinue: Retinue; model: ScriptedModel; cwd: string }
 
@@ -25,11 +18,9 @@ export type FamilyOptions = {
   settings?: Settings
   /** Before the model answers. What it waits for is over when the call is aborted. */
   hold?: (caller: Caller, signal: AbortSignal) => Promise<void> | undefined
-  /** Default: a database in the folder. */
-  store?: Store
   host?: Host
   finished?: WhenFinished
-}
+} & Pick<Parameters<typeof testRetinue>[0], 'spoil' | 'onProblem'>
 
 /** A folder with a database of its own, a script and a Retinue that works on them. */
 export async function family(agents: ScriptedModelOptions['agents'], options: FamilyOptions = {}): Promise<Family> {
@@ -43,16 +34,10 @@ export async function family(agents: ScriptedModelOptions['agents'], options: Fa
 export async function retinueIn(
   cwd: string,
   model: ScriptedModel,
-  { settings = {}, hold, store, host, finished = onTestFinished }: FamilyOptions = {},
+  { settings = {}, hold, files: _, ...seams }: FamilyOptions = {},
 ): Promise<Retinue> {
   const models = modelsOf(hold ? held(model, hold) : model)
-  const retinue = await createRetinue({
-    ...{ cwd, models, settings, ...testStore(cwd) },
-    ...(store ? { store } : {}),
-    ...(host ? { host } : {}),
-  })
-  finished(() => retinue.close())
-  return retinue
+  return testRetinue({ cwd, models, settings, ...seams })
 }
 
 /** A project as its files configure it. The script is `script.yaml`, in which JSON does. */
@@ -63,9 +48,7 @@ export async function project(
   const cwd = makeProject({ 'script.yaml': JSON.stringify({ agents }), ...files })
   // The folder is trusted, or its file could not name a script.
   const home = makeProject({ '.config/retinue/config.yaml': `trusted_projects: [${cwd}]\n` })
-  const retinue = await openRetinue({ cwd, env: { HOME: home, PATH: process.env.PATH }, ...testStore(cwd) })
-  onTestFinished(() => retinue.close())
-  return { retinue, cwd }
+  return { cwd, retinue: await openTestRetinue({ cwd, env: { HOME: home, PATH: process.env.PATH } }) }
 }
 
 export const SCRIPTED = 'scripted/script.yaml'
@@ -127,6 +110,23 @@ export async function toldTo(
     message.role === 'tool' ? message.results.map(({ tool, content, is_error }) => ({ tool, content, is_error })) : [],
   )
 }
+
+/**
+ * A log as it would be if no agent had rested on a worker, or waited for one: those say so when they go on, and say again
+ * which of their calls are under way.
+ */
+export function withoutRests(events: readonly StoredEvent[]): StoredEvent[] {
+  const called = new Set<string>()
+  return events.filter(({ agent_id, seq, type, data }) => {
+    if (type === 'agent.woken' || (type === 'agent.resumed' && seq === TAKEN_UP)) return false
+    if (type !== 'tool.called') return true
+    const call = `${agent_id} ${data.call_id}`
+    return !called.has(call) && called.add(call)
+  })
+}
+
+/** The first event after those that whoever began the run has written. */
+const TAKEN_UP = 3
 
 /** Events in which a sub-agent is named, whoever wrote them. */
 export function eventsAbout(events: readonly StoredEvent[], sub_agent_id: string): StoredEvent[] {

@@ -16,7 +16,6 @@ import {
   type ScriptedModelOptions,
 } from '../../src/testing/index.js'
 import { makeProject } from './project.js'
-import { testStore } from './stores.js'
 
 export type Bench = { retinue: Retinue; model: ScriptedModel; cwd: string }
 
@@ -27,7 +26,7 @@ export async function bench(
 ): Promise<Bench> {
   const cwd = makeProject(options.files ?? {}, { git: options.git ?? false })
   const model = createScriptedModel({ name: 'test', agents, ...(options.window ? { window: options.window } : {}) })
-  const { store = createMemoryStore({ clock: { now: () => Date.now() } }) } = testStore(cwd)
+  const store = createMemoryStore({ clock: { now: () => Date.now() } })
   const retinue = await createRetinue({ cwd, store, models: modelsOf(model), settings: options.settings ?? {} })
   onTestFinished(() => retinue.close())
   return { retinue, model, cwd }

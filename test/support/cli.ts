@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { testStoreVariable } from './stores.js'
+import { testStoreVariables } from './stores.js'
 
 const BIN = fileURLToPath(new URL('../../bin/retinue.js', import.meta.url))
 
@@ -18,7 +18,7 @@ export function retinue(
 
 export function start(args: string[], options: { cwd: string; env?: Record<string, string> }) {
   const { PATH = '', HOME = '' } = process.env
-  const own = { XDG_CONFIG_HOME: `${options.cwd}/.config-none`, ...testStoreVariable(options.cwd) }
+  const own = { XDG_CONFIG_HOME: `${options.cwd}/.config-none`, ...testStoreVariables(options.cwd) }
   const env = { PATH, HOME, ...own, ...options.env }
   return spawn(process.execPath, [BIN, ...args], { cwd: options.cwd, env, stdio: 'pipe' })
 }

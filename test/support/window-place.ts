@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ControlRecord, RunRow, Store } from '../../src/index.js'
 import { lines, retinue } from './cli.js'
 import { makeProject, type WhenFinished } from './project.js'
+import { testWorker } from './retinues.js'
 import { openTestStore } from './stores.js'
 
 /** Where `start` and `retinue` of test/support/cli.ts look for the person's own configuration. */
@@ -32,6 +33,7 @@ export async function settledPlace(options: { config?: string; finished?: WhenFi
     { 's.yaml': script, [OWN_CONFIG]: `model: scripted/s.yaml\n${options.config ?? ''}` },
     options.finished ? { finished: options.finished } : {},
   )
+  await testWorker(cwd, options.finished ? { finished: options.finished } : {})
   await done(retinue(['run', 'Look around', '-p'], { cwd }))
   await done(retinue(['agents', 'register', '@critic', 'reviewer', 'Finds faults.'], { cwd }))
   await done(retinue(['agents', 'pin', '@critic', '--workspace'], { cwd }))

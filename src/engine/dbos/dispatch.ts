@@ -109,7 +109,9 @@ export class Dispatch {
   }
 
   async close(): Promise<void> {
-    const opened = await this.#client?.catch(() => null)
+    const client = this.#client
+    this.#client = null
+    const opened = await client?.catch(() => null)
     await opened?.end()
   }
 

@@ -46,6 +46,9 @@ export class WorkerEngine implements Engine {
   /** Parents of sub-agents that are being given away just now, with how many these are. */
   readonly #unsettled = new Map<string, number>()
 
+  /** The last sub-agent of each parent that is being given away. */
+  readonly #giving = new Map<string, Promise<void>>()
+
   constructor(private readonly parts: Parts) {
     const { store, clock, identity } = parts
     this.#place = new Workplace({ store, clock, identity, ttl_ms: LEASE_TTL_MS, strict: true })
@@ -165,7 +168,7 @@ export class WorkerEngine implements Engine {
       const settled = this.#settling(group)
       try {
         if (abandoned !== null) throw new AbandonedError(abandoned)
-        const early = await this.#unstarted(task, cancelled, left.signal)
+        const early = await this.#inOrder(group, () => this.#unstarted(task, cancelled, left.signal))
         if (early) return early.done
         given = true
         if (cancelled) await this.#tellCancel(run_id, agent_id, cancelled)
@@ -194,6 +197,18 @@ export class WorkerEngine implements Engine {
       if (!over) change(-1)
       over = true
     }
+  }
+
+  /** Sub-agents of a parent are given away one after the other, so that those which come first are begun first. */
+  #inOrder<T>(parent: string, give: () => Promise<T>): Promise<T> {
+    const given = (this.#giving.get(parent) ?? Promise.resolve()).then(give)
+    const over = given
+      .catch(() => {})
+      .then(() => {
+        if (this.#giving.get(parent) === over) this.#giving.delete(parent)
+      })
+    this.#giving.set(parent, over)
+    return given
   }
 
   /** One that was cancelled before it began does not begin: its place is taken, so that no worker begins it later. */

@@ -88,11 +88,12 @@ export class QueueWorker {
   }
 
   async start(): Promise<void> {
+    const { DBOS } = await import('@dbos-inc/dbos-sdk')
+    if (DBOS.isInitialized()) throw new Error('There is one worker in a process, and this has one: stop that first')
     try {
       await this.#start()
     } catch (error) {
-      const { DBOS } = await import('@dbos-inc/dbos-sdk')
-      await DBOS.shutdown().catch(() => {})
+      await DBOS.shutdown({ deregister: true }).catch(() => {})
       this.#unlimit()
       await this.#pool?.end().catch(() => {})
       await this.#roll.leave()
@@ -154,7 +155,7 @@ export class QueueWorker {
     const { DBOS } = await import('@dbos-inc/dbos-sdk')
     const late = setTimeout(() => void this.parts.letGo(), grace_ms)
     // A little longer than they have, so that those that are let go of can say so.
-    await DBOS.shutdown({ workflowCompletionTimeoutMS: grace_ms + AGAIN_MS })
+    await DBOS.shutdown({ workflowCompletionTimeoutMS: grace_ms + AGAIN_MS, deregister: true })
     this.#unlimit()
     await this.#pool?.end().catch(() => {})
     clearTimeout(late)
@@ -166,6 +167,7 @@ export class QueueWorker {
   }
 
   async #advance(run_id: string, agent_id: string): Promise<string> {
+    if (this.#stopped) return this.#giveBack(run_id, agent_id)
     this.#working += 1
     try {
       return await this.parts.advance(run_id, agent_id)
@@ -179,6 +181,12 @@ export class QueueWorker {
       this.#working -= 1
       this.#done += 1
     }
+  }
+
+  /** It was taken from the queue in the moment in which that was closed. */
+  async #giveBack(run_id: string, agent_id: string): Promise<string> {
+    await this.parts.dispatch.wake({ run_id, agent_id, why: `given-back-${newName()}` })
+    return 'left'
   }
 
   /** Another may be able to, or this one in a while. As long as that cannot be written down, it is not done. */
