@@ -1,6 +1,7 @@
 import type { Watching } from './api.js'
 import { type Answer, type OpenQuestion, OpenQuestions, questionKey } from './domain/index.js'
-import { type Dispatch, rest } from './engine/index.js'
+import { type Dispatch, deferredIn, pauseIn, pauseInWords, type ResumeSignal, rest } from './engine/index.js'
+import { RetinueError } from './errors.js'
 import type { Started } from './run-handle.js'
 import { ROOT } from './run-reader.js'
 import type { Person } from './runtime/index.js'
@@ -11,6 +12,9 @@ type Parts = {
   dispatch: Dispatch
   answer: (run_id: string, answer: Answer, by: string) => Promise<void>
 }
+
+/** How soon whoever waits for a run sees that it is paused. */
+const LOOK_MS = 500
 
 /** Runs that workers carry out, for whoever starts them or waits for them. */
 export class FarRuns {
@@ -28,7 +32,17 @@ export class FarRuns {
     await this.parts.dispatch.wake({ run_id, agent_id: about || ROOT, why: kind })
   }
 
-  /** Until the run is closed, or the caller leaves it. The person is asked what the run asks. */
+  /** Ends a pause, and has those worked on whose turn came while it lasted. The root agent is for the caller to give. */
+  async resume(run_id: string, data: ResumeSignal): Promise<void> {
+    const { store, dispatch } = this.parts
+    const { id } = await store.signal({ run_id, kind: 'resume', data, by: data.principal ?? 'person' })
+    const deferred = deferredIn(await store.signals({ run_id, after: 0 }))
+    for (const agent_id of deferred) {
+      if (agent_id !== ROOT) await dispatch.wake({ run_id, agent_id, why: `resumed-${id}` })
+    }
+  }
+
+  /** Until the run is closed or paused, or the caller leaves it. The person is asked what the run asks. */
   async follow(
     run_id: string,
     { person }: Watching,
@@ -41,11 +55,31 @@ export class FarRuns {
       cancel: (by, reason) => void cancel(by, reason).catch(() => {}),
       abandon: () => left.abort(),
     })
+    let paused: string | null = null
+    const look = setInterval(() => {
+      const found = this.#paused(run_id).then((why) => {
+        paused ??= why
+        if (why !== null) left.abort()
+      })
+      // A store that does not answer is met by whoever follows the log.
+      found.catch(() => {})
+    }, LOOK_MS)
     try {
       for await (const event of this.parts.store.follow({ run_id, signal: left.signal })) questions.add(event)
     } finally {
+      clearInterval(look)
       questions.close()
     }
+    if (paused !== null) throw new RetinueError('abandoned', `Run ${run_id} is left as it is: ${paused}`)
+  }
+
+  /** Why nobody works on a run any more before somebody goes on with it; null: somebody does. The log says nothing of it. */
+  async #paused(run_id: string): Promise<string | null> {
+    const { store } = this.parts
+    const lease = await store.lease(run_id, ROOT)
+    if (lease?.expires_at !== 0) return null
+    const pause = pauseIn(await store.signals({ run_id, after: 0 }))
+    return pause && pauseInWords(pause)
   }
 
   close(): Promise<void> {
