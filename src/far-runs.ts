@@ -1,16 +1,17 @@
 import type { Watching } from './api.js'
-import { type Answer, type OpenQuestion, OpenQuestions, questionKey } from './domain/index.js'
+import type { Answer } from './domain/index.js'
 import { type Dispatch, deferredIn, pauseIn, pauseInWords, type ResumeSignal, rest } from './engine/index.js'
 import { RetinueError } from './errors.js'
+import { FarQuestions, type Propose } from './far-questions.js'
 import type { Started } from './run-handle.js'
 import { ROOT } from './run-reader.js'
-import type { Person } from './runtime/index.js'
 import type { Lease, Signal, Store } from './store/index.js'
 
 type Parts = {
   store: Store
   dispatch: Dispatch
   answer: (run_id: string, answer: Answer, by: string) => Promise<void>
+  proposal: (run_id: string, ...asked: Parameters<Propose>) => ReturnType<Propose>
 }
 
 /** How soon whoever waits for a run sees that it is paused. */
@@ -50,7 +51,11 @@ export class FarRuns {
     cancel: (by: string, reason: string) => Promise<unknown>,
   ): Promise<void> {
     const left = new AbortController()
-    const questions = new FarQuestions(person ?? null, (answer, by) => this.parts.answer(run_id, answer, by))
+    const questions = new FarQuestions({
+      person: person ?? null,
+      answer: (answer, by) => this.parts.answer(run_id, answer, by),
+      propose: (question) => this.parts.proposal(run_id, question),
+    })
     started({
       cancel: (by, reason) => void cancel(by, reason).catch(() => {}),
       abandon: () => left.abort(),
@@ -84,56 +89,5 @@ export class FarRuns {
 
   close(): Promise<void> {
     return this.parts.dispatch.close()
-  }
-}
-
-/** Puts the questions of a run that is worked on elsewhere to the person who sits here. */
-class FarQuestions {
-  readonly #open = new OpenQuestions()
-  readonly #asked = new Map<string, { question: OpenQuestion; over: AbortController }>()
-
-  constructor(
-    private readonly person: Person | null,
-    private readonly answer: (answer: Answer, by: string) => Promise<void>,
-  ) {}
-
-  add(event: Parameters<OpenQuestions['add']>[0]): void {
-    if (!this.person) return
-    this.#open.add(event)
-    const open = this.#open.list()
-    for (const [key, { question, over }] of this.#asked) {
-      if (open.includes(question)) continue
-      this.#asked.delete(key)
-      over.abort()
-    }
-    for (const question of open) {
-      const key = questionKey(question)
-      if (this.#asked.has(key)) continue
-      const over = new AbortController()
-      this.#asked.set(key, { question, over })
-      void this.#ask(this.person, question, over.signal).catch(() => {})
-    }
-  }
-
-  close(): void {
-    for (const { over } of this.#asked.values()) over.abort()
-    this.#asked.clear()
-  }
-
-  async #ask(person: Person, question: OpenQuestion, signal: AbortSignal): Promise<void> {
-    const { agent_id, call_id } = question
-    const named = { agent_id, call_id }
-    if (question.kind === 'permission') {
-      const { tool, summary, reason, detail, grant } = question
-      const call = { tool, effect: 'execute' as const, paths: [], commands: [], depth: 0 }
-      const given = await person.permit({ ...named, tool, summary, reason, detail, grant, call }, signal)
-      if (!given || signal.aborted) return
-      const standing = given.grant !== null
-      const { answer, note, by } = given
-      await this.answer({ ...named, kind: 'permission', answer, ...(standing ? { standing } : {}), note }, by)
-    } else if (question.kind === 'question') {
-      const text = await person.answer({ call_id, text: question.text, options: question.options }, signal)
-      if (!signal.aborted) await this.answer({ ...named, kind: 'question', text }, 'person')
-    }
   }
 }

@@ -251,7 +251,7 @@ class LocalRetinue implements Retinue {
     this.#answering = new Answering({ store, reader: this.#reader, clock: host.clock, redactor })
     const check = commitCheck(redactor, () => true)
     this.#kept = new KeptRuns({ host, cwd, reader: this.#reader, check })
-    const far = dispatch && !worker ? new FarRuns({ store, dispatch, answer: (...said) => this.answer(...said) }) : null
+    const far = dispatch && !worker ? new FarRuns(this.#far(dispatch)) : null
     this.#driver = new RunDriver({
       ...{ far, cwd, host, store, reach, redactor, reader: this.#reader, new_id: newId },
       ...{ engine: this.#engine, preparation: this.#preparation, catalogs: this.#catalogs },
@@ -265,6 +265,14 @@ class LocalRetinue implements Retinue {
       inSession: (given) => this.#inSession(given),
       allow: (principal, mode) => this.#operator(principal, mode),
     })
+  }
+
+  #far(dispatch: Dispatch): ConstructorParameters<typeof FarRuns>[0] {
+    return {
+      ...{ store: this.store, dispatch },
+      answer: (...said) => this.answer(...said),
+      proposal: (...asked) => this.#driver.proposal(...asked),
+    }
   }
 
   run(options: RunOptions): Run {

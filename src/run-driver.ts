@@ -12,6 +12,7 @@ import {
   type Message,
   type Mode,
   type NewEvent,
+  type OpenQuestion,
   ownerInWords,
   type Redactor,
 } from './domain/index.js'
@@ -21,7 +22,7 @@ import { FAN_OUT_MODEL, fanOutResults, isFanOut } from './fan-out.js'
 import type { FarRuns } from './far-runs.js'
 import type { Host } from './host/index.js'
 import type { Model } from './models/index.js'
-import { PLAN_MODEL, planCall } from './plan-runs.js'
+import { PLAN_MODEL, planCall, proposalIn } from './plan-runs.js'
 import type { ContractChoice, Family, Preparation } from './preparation.js'
 import { isProgram } from './programs.js'
 import type { Reach } from './reach.js'
@@ -29,7 +30,7 @@ import type { Started } from './run-handle.js'
 import { ROOT, type RunReader } from './run-reader.js'
 import { AgentLoop, type AgentPlace, historyOf, Recorder, trimHistory } from './runtime/index.js'
 import { blobDigest, type Lease, type Signal, type Store } from './store/index.js'
-import { commitCheck, fanOut, type Tool } from './tools/index.js'
+import { commitCheck, fanOut, type Proposal, type Tool } from './tools/index.js'
 import { VERSION } from './version.js'
 import { RunTrees } from './workspaces/index.js'
 
@@ -231,6 +232,14 @@ export class RunDriver {
     const result = await this.parts.reader.result(run_id)
     if (!result) throw new RetinueError('abandoned', `Run ${run_id} is left to the workers`)
     return result
+  }
+
+  /** What a person who sits elsewhere is asked about a plan. null: there is nothing to ask about. */
+  async proposal(run_id: string, question: Extract<OpenQuestion, { kind: 'approval' }>): Promise<Proposal | null> {
+    const { cwd, store, preparation } = this.parts
+    const memory = foldAgent(await store.read({ run_id, agent_id: question.agent_id }))
+    const catalog = await this.catalogOf(run_id)
+    return memory && proposalIn(memory, question, { cwd, store, catalog, delegation: preparation.delegation })
   }
 
   /** What there is now of the profiles and agents that there were when a run began. */

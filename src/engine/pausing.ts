@@ -67,7 +67,9 @@ async function isPaused(store: Store, { run_id, agent_id }: { run_id: string; ag
 
 /** Those that were kept for whoever goes on with the run. */
 export function deferredIn(signals: readonly Signal[]): string[] {
-  const ids = signals.flatMap(({ kind, data }) => (kind === 'deferred' ? [(data as { agent_id: string }).agent_id] : []))
+  const ids = signals.flatMap(({ kind, data }) =>
+    kind === 'deferred' ? [(data as { agent_id: string }).agent_id] : [],
+  )
   return [...new Set(ids)]
 }
 

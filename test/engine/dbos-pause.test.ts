@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { AT_REST } from '../../src/engine/index.js'
 import type { Retinue, Run, StoredEvent } from '../../src/index.js'
@@ -52,7 +50,7 @@ type Options = { run?: object; settings?: WorkerOrder['settings']; server?: { da
 async function busy(finished: WhenFinished, { run: more = {}, settings = SETTINGS, server }: Options = {}) {
   const mark = newMark()
   const store = await (server ?? (await sharedPostgres())).database({ finished })
-  const cwd = makeProject({ 'script.yaml': script(mark) }, { finished })
+  const cwd = makeProject({ ...OTHER, 'script.yaml': script(mark) }, { finished })
   const order: WorkerOrder = { cwd, store, settings, concurrency: 2 }
   const workers = await startWorkers(2, order, finished)
   const face = await openFace(order, finished)
@@ -73,9 +71,11 @@ async function deferred(face: Retinue, run_id: string): Promise<unknown[]> {
   return signals.filter(({ kind }) => kind === 'deferred').map(({ data }) => (data as { agent_id: string }).agent_id)
 }
 
+/** For something else that the workers do. */
+const OTHER = { 'other.yaml': 'agents: { root: [{ text: Something else. }] }\n' }
+
 /** Until the workers have done something else from its beginning to its end. */
-async function meanwhile(face: Retinue, cwd: string): Promise<void> {
-  writeFileSync(join(cwd, 'other.yaml'), 'agents: { root: [{ text: Something else. }] }\n')
+async function meanwhile(face: Retinue): Promise<void> {
   const other = face.run({ task: 'Something else', model: 'scripted/other.yaml' })
   expect(await other.result()).toMatchObject({ outcome: 'completed' })
 }
@@ -101,7 +101,7 @@ it('a run is paused while its root rests: all is let go of, also by workers that
   const paused = await face.events(run_id)
   for (const worker of workers) await worker.kill()
   await startWorkers(2, order, onTestFinished)
-  await meanwhile(face, order.cwd)
+  await meanwhile(face)
   expect(await face.events(run_id)).toEqual(paused)
   expect(await face.find(run_id)).toMatchObject({ status: 'interrupted' })
 
@@ -141,16 +141,21 @@ it('the time of one that rests does not go on while its run is paused', async ({
 
 it('a run is paused and resumed before any worker is there', async ({ onTestFinished }) => {
   const store = await (await sharedPostgres()).database({ finished: onTestFinished })
-  const cwd = makeProject({ 'script.yaml': 'agents: { root: [{ text: All done. }] }\n' }, { finished: onTestFinished })
+  const cwd = makeProject(
+    { ...OTHER, 'script.yaml': 'agents: { root: [{ text: All done. }] }\n' },
+    { finished: onTestFinished },
+  )
   const order = { cwd, store, settings: SETTINGS }
   const face = await openFace(order, onTestFinished)
   const run = face.run({ task: 'Do the work' })
   const left = run.result().catch((error: Error) => error)
-  await expect.poll(async () => (await face.store.run(run.run_id)) && owners(face, run.run_id, ['root'])).toEqual([AT_REST])
+  await expect
+    .poll(async () => (await face.store.run(run.run_id)) && owners(face, run.run_id, ['root']))
+    .toEqual([AT_REST])
   expect(await face.pause(run.run_id, 'ada', 'lunch')).toMatchObject({ status: 'interrupted' })
   expect(await left).toMatchObject({ code: 'abandoned' })
   await startWorkers(1, order, onTestFinished)
-  await meanwhile(face, cwd)
+  await meanwhile(face)
   await expect.poll(() => deferred(face, run.run_id)).toContain('root')
   expect(ofType(await face.events(run.run_id), 'model.requested')).toEqual([])
   expect(await face.resume(run.run_id).result()).toMatchObject({ outcome: 'completed' })
@@ -170,13 +175,13 @@ it('who waits in vain for a pause and says it again does not pause what was resu
 
 it('a paused run stays paused when the database is started again', async ({ onTestFinished }) => {
   const server = await ownPostgres()
-  const { face, run, order } = await busy(onTestFinished, { server })
+  const { face, run } = await busy(onTestFinished, { server })
   const { run_id } = run
   await face.pause(run_id, 'ada', 'lunch')
   const paused = await face.events(run_id)
   await server.stop('immediate')
   await server.start()
-  await meanwhile(face, order.cwd)
+  await meanwhile(face)
   expect(await face.events(run_id)).toEqual(paused)
   expect(await face.resume(run_id).result()).toMatchObject({ outcome: 'completed', text: 'All done.' })
 })
@@ -197,6 +202,7 @@ function step(id: string, more: object = {}) {
 }
 
 const PLAN = {
+  version: 1 as const,
   goal: 'All of it',
   steps: [
     step('one', { owns: ['one/**'] }),
@@ -207,14 +213,15 @@ const PLAN = {
 
 async function planned(finished: WhenFinished) {
   const store = await (await sharedPostgres()).database({ finished })
-  const cwd = makeProject({ 'script.yaml': PLAN_SCRIPT }, { git: true, finished })
+  const cwd = makeProject({ ...OTHER, 'script.yaml': PLAN_SCRIPT }, { git: true, finished })
   const order: WorkerOrder = { cwd, store, settings: TREE_SETTINGS, concurrency: 2 }
   const workers = await startWorkers(2, order, finished)
   const face = await openFace(order, finished)
   const run = face.executePlan(PLAN, { approve: 'yes' })
   const left = run.result().catch((error: Error) => error)
   const log = () => face.events(run.run_id)
-  const at_work = async () => ofType(await log(), 'model.requested').filter(({ agent_id }) => agent_id !== 'root').length
+  const at_work = async () =>
+    ofType(await log(), 'model.requested').filter(({ agent_id }) => agent_id !== 'root').length
   await expect.poll(at_work).toBe(2)
   await expect.poll(() => owners(face, run.run_id, ['root'])).toEqual([AT_REST])
   return { face, run, left, log, cwd, order, workers }
@@ -242,7 +249,7 @@ it('the steps of a plan that are at work are finished and joined before it is pa
     ofType(paused, type).map(({ data }) => data.sub_agent_id)
   expect(about('agent.subagent_created')).toEqual(['a1', 'a2'])
   expect(about('agent.subagent_closed').sort()).toEqual(['a1', 'a2'])
-  await meanwhile(face, cwd)
+  await meanwhile(face)
   expect(await log()).toEqual(paused)
   expect(await face.resume(run.run_id).result()).toMatchObject({ outcome: 'completed', reason: null })
   expect(ofType(await log(), 'plan.step_ended').map(({ data }) => `${data.step} ${data.status}`)).toEqual([
