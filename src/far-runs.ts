@@ -1,5 +1,5 @@
 import type { Watching } from './api.js'
-import type { Answer } from './domain/index.js'
+import type { Answer, StoredEvent } from './domain/index.js'
 import { type Dispatch, deferredIn, pauseIn, pauseInWords, type ResumeSignal, rest } from './engine/index.js'
 import { RetinueError } from './errors.js'
 import { FarQuestions, type Propose } from './far-questions.js'
@@ -46,7 +46,7 @@ export class FarRuns {
   /** Until the run is closed or paused, or the caller leaves it. The person is asked what the run asks. */
   async follow(
     run_id: string,
-    { person }: Watching,
+    { person, onDelta }: Watching,
     started: Started,
     cancel: (by: string, reason: string) => Promise<unknown>,
   ): Promise<void> {
@@ -70,7 +70,10 @@ export class FarRuns {
       found.catch(() => {})
     }, LOOK_MS)
     try {
-      for await (const event of this.parts.store.follow({ run_id, signal: left.signal })) questions.add(event)
+      for await (const event of this.parts.store.follow({ run_id, signal: left.signal })) {
+        questions.add(event)
+        if (onDelta) showAnswer(event, onDelta)
+      }
     } finally {
       clearInterval(look)
       questions.close()
@@ -89,5 +92,19 @@ export class FarRuns {
 
   close(): Promise<void> {
     return this.parts.dispatch.close()
+  }
+}
+
+/** Words do not come from elsewhere as they are written: whoever watches gets those of an answer at once. */
+function showAnswer(event: StoredEvent, onDelta: NonNullable<Watching['onDelta']>): void {
+  if (event.type !== 'model.responded' || event.data.purpose === 'summary') return
+  const { agent_id, data } = event
+  for (const part of data.parts) {
+    if (part.type === 'tool_call' || part.text === '') continue
+    try {
+      onDelta({ type: part.type, agent_id, request_id: data.request_id, text: part.text })
+    } catch {
+      // Theirs to mend: the log has everything.
+    }
   }
 }

@@ -25,6 +25,8 @@ export type DriveOptions = {
   outputFormat: 'text' | 'json' | 'stream-json'
   /** It is given to the workers, and nobody waits for it here. */
   detach?: boolean
+  /** What it asks is answered from wherever somebody is, where nobody is here. */
+  asked_elsewhere?: boolean
   /** It was closed before: there is nothing to watch. */
   finished?: boolean
   /** For plans that the person at the terminal edits, of the run with this id. Default: they cannot be edited. */
@@ -81,7 +83,7 @@ async function work(options: DriveOptions, start: Start, far: boolean): Promise<
   const view = new RunView(streams ? stdout : stderr, process.env, {
     live: streams,
     past: options.finished === true,
-    elsewhere: far && !asks,
+    elsewhere: far && !asks && options.asked_elsewhere === true,
     words_from_log: far && streams,
   })
   // Whoever is asked about a plan is asked when the run has begun.

@@ -148,3 +148,10 @@ agents:
   expect(await face.run({ task: 'Do the work', person }).result()).toMatchObject({ text: 'Not written.' })
   expect(tree(face.cwd)['colour.txt']).toBe(undefined)
 })
+
+it('whoever watches gets the words of an answer when it is there', async () => {
+  const words: unknown[] = []
+  const face = await opened(onTestFinished, 'agents: { root: [{ text: All done. }] }')
+  await face.run({ task: 'Do the work', onDelta: (delta) => words.push(delta) }).result()
+  expect(words).toEqual([{ type: 'text', agent_id: 'root', request_id: expect.any(String), text: 'All done.' }])
+})
