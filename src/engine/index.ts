@@ -11,7 +11,6 @@ export {
   deferredIn,
   isLeftAlone,
   leaveResting,
-  type Pause,
   type PauseSignal,
   pauseIn,
   pauseInWords,
