@@ -2,7 +2,7 @@ import type { Watching } from './api.js'
 import { cancelledEarly, type NotAdmitted, type NotStarted, type RunChildren } from './children.js'
 import type { Redactor } from './domain/index.js'
 import { type AgentMemory, type Child, foldAgent, isOpen, type RunRow } from './domain/index.js'
-import { AT_REST, rest, type Words, type WorkerEngine } from './engine/index.js'
+import { AT_REST, isLeftAlone, rest, resumeOf, type Words, type WorkerEngine } from './engine/index.js'
 import { RetinueError } from './errors.js'
 import { FAR_PERSON } from './far-person.js'
 import { WATCHED } from './far-runs.js'
@@ -11,7 +11,7 @@ import type { Preparation } from './preparation.js'
 import type { RunDriver } from './run-driver.js'
 import { ROOT } from './run-reader.js'
 import { AbandonedError, type Above, AgentLoop, loadMaterial, Recorder } from './runtime/index.js'
-import type { Lease, Store } from './store/index.js'
+import type { Lease, Signal, Store } from './store/index.js'
 import type { Files, RunTrees, TreeOwner } from './workspaces/index.js'
 
 /** How soon it is looked again whether whoever holds an agent is alive. */
@@ -37,13 +37,13 @@ type Parts = {
   words: Words
 }
 
-/** `held`: another works on it. `left`: this worker lets go of it, and another takes it up. */
-type Advanced = 'over' | 'held' | 'rests' | 'left'
+/** `held`: another works on it. `left`: this worker lets go of it, and another takes it up. `paused`: its run is. */
+type Advanced = 'over' | 'held' | 'rests' | 'left' | 'paused'
 
 /** What one that rests knew when it was let go of: the last word, and which sub-agents have to wait to be joined. */
 type Rest = { heard: number; settled: readonly string[] }
 
-type Outcome = Exclude<Advanced, 'rests'> | Rest
+type Outcome = Exclude<Advanced, 'rests' | 'paused'> | Rest
 
 type Tenure = { lease: Lease; woken: boolean }
 
@@ -64,6 +64,7 @@ export class Advancing {
     for (;;) {
       // Those that may have it have been asked too.
       if (!may_have && !(await this.#isCancelled(run_id, agent_id))) return 'over'
+      if (await isLeftAlone(store, { run_id, agent_id })) return 'paused'
       const outcome = agent_id === ROOT ? await this.#root(run) : await this.#child(run, agent_id)
       if (outcome === 'held') await this.#lookLater(run_id, agent_id, !may_have)
       if (typeof outcome === 'string') return outcome
@@ -100,17 +101,25 @@ export class Advancing {
       const { store, host, redactor } = this.parts
       const recorder = new Recorder(store, host.clock, lease, memory, redactor)
       const loop = new AgentLoop(place, recorder, await loadMaterial(store, memory))
-      await this.#recordStart(loop, memory, tenure, notes)
+      await this.#recordStart(loop, memory, tenure, { notes, signals })
       return loop
     })
   }
 
   /** One that has not done anything yet has nothing to go on with, unless it has waited for its turn. */
-  async #recordStart(loop: AgentLoop, memory: AgentMemory, { lease, woken }: Tenure, notes: string[]): Promise<void> {
+  async #recordStart(
+    loop: AgentLoop,
+    memory: AgentMemory,
+    { lease, woken }: Tenure,
+    { notes, signals }: { notes: string[]; signals: readonly Signal[] },
+  ): Promise<void> {
     const is_new = memory.seq === CREATED_AND_STARTED
     if (woken && is_new && this.parts.host.clock.now() - memory.at < WAITED_MS) return
-    if (woken && !is_new) return loop.recordWoken(lease)
-    loop.recordResumed({ ...lease, sandbox: await this.parts.preparation.sandbox(), notes })
+    // One that somebody had to see to was nobody's until then.
+    const resumed = resumeOf(signals, memory.seq)
+    if (woken && !is_new && resumed === null) return loop.recordWoken(lease)
+    const by = resumed?.principal === undefined ? {} : { by: resumed.principal }
+    loop.recordResumed({ ...lease, sandbox: await this.parts.preparation.sandbox(), notes, ...by })
   }
 
   async #child(run: RunRow, agent_id: string): Promise<Outcome> {
@@ -273,7 +282,7 @@ export class Advancing {
     let seen = await store.lease(run_id, agent_id)
     for (;;) {
       if (!seen) return null
-      const woken = seen.owner === AT_REST
+      const woken = seen.owner === AT_REST && seen.expires_at > 0
       if (woken || !engine.isHeld(seen)) {
         const lease = await engine.acquire(seen)
         if (lease) return { lease, woken }

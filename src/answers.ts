@@ -50,6 +50,7 @@ export class Answering {
     const question = open.get(answer)
     if (question === null) throw await this.#notOpen(run_id, answer)
     if (answer.kind === 'permission' && answer.standing) checkStanding(answer, question)
+    if (answer.kind === 'approval' && answer.plan !== undefined) checkChanged(answer)
     if (run.status !== 'running') throw nobodyThere(run_id, run.status)
     const asked = new FollowedQuestion(question, answer, position)
     const began_at = clock.now()
@@ -188,10 +189,14 @@ function endInWords(event: StoredEvent): string {
       return event.data.status === 'ok' ? `it was answered: ${event.data.content}` : 'nobody answered it'
     case 'agent.resumed':
       return 'another process works on the run now and asks again: answer that'
+    case 'plan.approval_asked': {
+      const { faults = [] } = event.data
+      if (faults.length === 0) return ASKED_AGAIN
+      return `the changed plan has faults (${faults.map(({ path, message }) => `${path}: ${message}`).join('; ')}), so ${ASKED_AGAIN}`
+    }
     case 'permission.asked':
     case 'tool.called':
-    case 'plan.approval_asked':
-      return 'it was asked again: answer that'
+      return ASKED_AGAIN
     case 'run.cancel_requested':
     case 'agent.cancel_requested':
       return `${event.data.by} has cancelled it`
@@ -199,6 +204,8 @@ function endInWords(event: StoredEvent): string {
       return 'the agent does not wait for it any more'
   }
 }
+
+const ASKED_AGAIN = 'it was asked again: answer that'
 
 /** Words about an answer say nothing of whose question it was. */
 const ANY = { agent_id: '', call_id: '' }
@@ -220,6 +227,11 @@ function checkStanding(answer: Extract<Answer, { kind: 'permission' }>, question
   if (answer.answer !== 'allow') throw new RetinueError('input', 'Only a yes can stand for the rest of a run')
   if (question.kind === 'permission' && question.grant !== null) return
   throw new RetinueError('input', 'There is no standing yes to this question: answer it for this once')
+}
+
+function checkChanged({ answer, step }: Extract<Answer, { kind: 'approval' }>): void {
+  if (answer === 'approve' && step === null) return
+  throw new RetinueError('input', 'Only a plan as a whole can be changed, by whoever says yes to it')
 }
 
 function nobodyThere(run_id: string, status: 'interrupted' | 'closed'): RetinueError {

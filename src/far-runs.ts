@@ -1,12 +1,20 @@
 import type { Watching } from './api.js'
 import type { Departure, Departures } from './departures.js'
-import { type Answer, type OpenQuestion, OpenQuestions, questionKey } from './domain/index.js'
-import { type Dispatch, rest, type Words } from './engine/index.js'
+import type { Answer } from './domain/index.js'
+import {
+  type Dispatch,
+  deferredIn,
+  pauseIn,
+  pauseInWords,
+  type ResumeSignal,
+  rest,
+  type Words,
+} from './engine/index.js'
 import { RetinueError } from './errors.js'
+import { FarQuestions, type Propose } from './far-questions.js'
 import { FarWords } from './far-words.js'
 import type { Started } from './run-handle.js'
 import { ROOT } from './run-reader.js'
-import type { Person } from './runtime/index.js'
 import type { Lease, Signal, Store } from './store/index.js'
 
 type Parts = {
@@ -15,10 +23,14 @@ type Parts = {
   words: Words
   answer: (run_id: string, answer: Answer, by: string) => Promise<void>
   departures: Departures
+  proposal: (run_id: string, ...asked: Parameters<Propose>) => ReturnType<Propose>
 }
 
 /** The signal by which workers know that somebody hears what agents of a run say while they say it. */
 export const WATCHED = 'watched'
+
+/** How soon whoever waits for a run sees that it is paused. */
+const LOOK_MS = 500
 
 /** Runs that workers carry out, for whoever starts them or waits for them. */
 export class FarRuns {
@@ -60,7 +72,20 @@ export class FarRuns {
     await this.parts.dispatch.wake({ run_id, agent_id: about || ROOT, why: kind, closes })
   }
 
-  /** Until the run is closed, or the caller leaves it. The person is asked what the run asks. Rejects where all is closed here. */
+  /** Ends a pause, and has those worked on whose turn came while it lasted. The root agent is for the caller to give. */
+  async resume(run_id: string, data: ResumeSignal): Promise<void> {
+    const { store, dispatch } = this.parts
+    const { id } = await store.signal({ run_id, kind: 'resume', data, by: data.principal ?? 'person' })
+    const deferred = deferredIn(await store.signals({ run_id, after: 0 }))
+    for (const agent_id of deferred) {
+      if (agent_id !== ROOT) await dispatch.wake({ run_id, agent_id, why: `resumed-${id}` })
+    }
+  }
+
+  /**
+   * Until the run is closed or paused, or the caller leaves it. The person is asked what the run asks. Rejects where all is
+   * closed here.
+   */
   async follow(
     run_id: string,
     { person, watch }: Pick<Watching, 'person'> & { watch: Awaited<ReturnType<FarRuns['watch']>> },
@@ -69,11 +94,24 @@ export class FarRuns {
   ): Promise<void> {
     const left = new AbortController()
     this.#followed.add(left)
-    const questions = new FarQuestions(person ?? null, (answer, by) => this.parts.answer(run_id, answer, by))
+    const questions = new FarQuestions({
+      person: person ?? null,
+      answer: (answer, by) => this.parts.answer(run_id, answer, by),
+      propose: (question) => this.parts.proposal(run_id, question),
+    })
     started({
       cancel: (by, reason) => void cancel(by, reason).catch(() => {}),
       abandon: () => left.abort(),
     })
+    let paused: string | null = null
+    const look = setInterval(() => {
+      const found = this.#paused(run_id).then((why) => {
+        paused ??= why
+        if (why !== null) left.abort()
+      })
+      // A store that does not answer is met by whoever follows the log.
+      found.catch(() => {})
+    }, LOOK_MS)
     try {
       for await (const event of this.parts.store.follow({ run_id, signal: left.signal })) {
         questions.add(event)
@@ -84,67 +122,27 @@ export class FarRuns {
       // The store may have been closed before it was noticed.
       if (!this.#closed) throw error
     } finally {
+      clearInterval(look)
       questions.close()
       watch?.stop()
       this.#followed.delete(left)
     }
     if (this.#closed) throw new RetinueError('abandoned', `Run ${run_id} is left to the workers`)
+    if (paused !== null) throw new RetinueError('abandoned', `Run ${run_id} is left as it is: ${paused}`)
+  }
+
+  /** Why nobody works on a run any more before somebody goes on with it; null: somebody does. The log says nothing of it. */
+  async #paused(run_id: string): Promise<string | null> {
+    const { store } = this.parts
+    const lease = await store.lease(run_id, ROOT)
+    if (lease?.expires_at !== 0) return null
+    const pause = pauseIn(await store.signals({ run_id, after: 0 }))
+    return pause && pauseInWords(pause)
   }
 
   /** Leaves all runs that are followed here. */
   close(): void {
     this.#closed = true
     for (const left of this.#followed) left.abort()
-  }
-}
-
-/** Puts the questions of a run that is worked on elsewhere to the person who sits here. */
-class FarQuestions {
-  readonly #open = new OpenQuestions()
-  readonly #asked = new Map<string, { question: OpenQuestion; over: AbortController }>()
-
-  constructor(
-    private readonly person: Person | null,
-    private readonly answer: (answer: Answer, by: string) => Promise<void>,
-  ) {}
-
-  add(event: Parameters<OpenQuestions['add']>[0]): void {
-    if (!this.person) return
-    this.#open.add(event)
-    const open = this.#open.list()
-    for (const [key, { question, over }] of this.#asked) {
-      if (open.includes(question)) continue
-      this.#asked.delete(key)
-      over.abort()
-    }
-    for (const question of open) {
-      const key = questionKey(question)
-      if (this.#asked.has(key)) continue
-      const over = new AbortController()
-      this.#asked.set(key, { question, over })
-      void this.#ask(this.person, question, over.signal).catch(() => {})
-    }
-  }
-
-  close(): void {
-    for (const { over } of this.#asked.values()) over.abort()
-    this.#asked.clear()
-  }
-
-  async #ask(person: Person, question: OpenQuestion, signal: AbortSignal): Promise<void> {
-    const { agent_id, call_id } = question
-    const named = { agent_id, call_id }
-    if (question.kind === 'permission') {
-      const { tool, summary, reason, detail, grant } = question
-      const call = { tool, effect: 'execute' as const, paths: [], commands: [], depth: 0 }
-      const given = await person.permit({ ...named, tool, summary, reason, detail, grant, call }, signal)
-      if (!given || signal.aborted) return
-      const standing = given.grant !== null
-      const { answer, note, by } = given
-      await this.answer({ ...named, kind: 'permission', answer, ...(standing ? { standing } : {}), note }, by)
-    } else if (question.kind === 'question') {
-      const text = await person.answer({ call_id, text: question.text, options: question.options }, signal)
-      if (!signal.aborted) await this.answer({ ...named, kind: 'question', text }, 'person')
-    }
   }
 }

@@ -7,6 +7,7 @@ import {
   CHILD_REQUESTS,
   type Contract,
   type DelegationSettings,
+  type OpenQuestion,
   type Plan,
   PROGRAM,
   type Redactor,
@@ -28,10 +29,11 @@ import {
   planReport,
   previewPlan,
   questionsOf,
+  stepsOf,
 } from './planning/index.js'
-import { orderTask, program } from './programs.js'
+import { orderIn, orderTask, program } from './programs.js'
 import type { Store } from './store/index.js'
-import type { Tool } from './tools/index.js'
+import type { Proposal, Tool } from './tools/index.js'
 
 /** Where a model would be named: the root agent of a plan run is a program. */
 export const PLAN_MODEL = `${PROGRAM}/plan`
@@ -128,6 +130,23 @@ function atMost(asked: Partial<Budget>, most: Budget): Partial<Budget> {
   const names = Object.keys(asked) as (keyof Budget)[]
   const limits = names.map((name) => [name, Math.min(asked[name] ?? Infinity, most[name] ?? Infinity)] as const)
   return Object.fromEntries(limits.map(([name, limit]) => [name, limit === Infinity ? null : limit]))
+}
+
+/** What a person is asked about a plan, by what the log says of it. null: it has none to ask about. */
+export async function proposalIn(
+  memory: AgentMemory,
+  { call_id, step, faults = [] }: Pick<Extract<OpenQuestion, { kind: 'approval' }>, 'call_id' | 'step' | 'faults'>,
+  parts: Omit<Parts, 'host' | 'redactor'>,
+): Promise<Proposal | null> {
+  const state = memory.plans.find((plan) => plan.call_id === call_id)
+  if (!state?.plan) return null
+  const { plan } = state
+  if (step !== null) return { call_id, plan, step, preview: null, faults: [] }
+  const { read_only, max_concurrent } = JSON.parse(orderIn(memory.task)) as PlanOrder
+  const { agent, preview } = planSurroundings(parts)
+  const { contract } = memory
+  const run = { limit: contract.execution.max_concurrent ?? max_concurrent, contract }
+  return { call_id, plan, step, preview: await preview(plan, stepsOf(plan, state, { agent, read_only }), run), faults }
 }
 
 /** Where the plan of a run is kept for people, relative to the folder. */

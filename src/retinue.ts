@@ -301,8 +301,12 @@ class LocalRetinue implements Retinue {
     const { store, cwd } = this
     const { here, database } = dispatch
     const workers = async () => (await presentWorkers(database)) ?? []
-    const departures = new Departures({ host, cwd, here, check, workers })
-    return new FarRuns({ store, dispatch, words, departures, answer: (...said) => this.answer(...said) })
+    return new FarRuns({
+      ...{ store, dispatch, words },
+      departures: new Departures({ host, cwd, here, check, workers }),
+      answer: (...said) => this.answer(...said),
+      proposal: (...asked) => this.#driver.proposal(...asked),
+    })
   }
 
   run(options: RunOptions): Run {

@@ -8,29 +8,31 @@ import {
   type AgentMemory,
   type AgentResult,
   foldAgent,
+  isOpen,
   type Landing,
   type Message,
   type Mode,
   type NewEvent,
+  type OpenQuestion,
   ownerInWords,
   type Redactor,
 } from './domain/index.js'
-import type { Engine } from './engine/index.js'
+import { type Engine, leaveResting, type PauseSignal } from './engine/index.js'
 import { RetinueError } from './errors.js'
 import { FAN_OUT_MODEL, fanOutResults, isFanOut } from './fan-out.js'
 import type { FarRuns } from './far-runs.js'
 import type { Host } from './host/index.js'
 import { travelOf } from './itineraries.js'
 import type { Model } from './models/index.js'
-import { PLAN_MODEL, planCall } from './plan-runs.js'
+import { PLAN_MODEL, planCall, proposalIn } from './plan-runs.js'
 import type { ContractChoice, Family, Preparation } from './preparation.js'
 import { isProgram } from './programs.js'
 import type { Reach } from './reach.js'
 import type { Started } from './run-handle.js'
 import { ROOT, type RunReader } from './run-reader.js'
 import { AgentLoop, type AgentPlace, historyOf, Recorder, trimHistory } from './runtime/index.js'
-import { blobDigest, type Lease, type Store } from './store/index.js'
-import { commitCheck, fanOut, type Tool } from './tools/index.js'
+import { blobDigest, type Lease, type Signal, type Store } from './store/index.js'
+import { commitCheck, fanOut, type Proposal, type Tool } from './tools/index.js'
 import { VERSION } from './version.js'
 import { RunTrees } from './workspaces/index.js'
 
@@ -66,7 +68,15 @@ export class RunDriver {
   readonly #asking: Asking
 
   constructor(private readonly parts: Parts) {
-    this.#asking = new Asking(parts.store, parts.host.clock, (wanted, about) => parts.far?.wake(wanted, about))
+    this.#asking = new Asking(parts.store, parts.host.clock, (wanted, about) => this.#wake(wanted, about))
+  }
+
+  /** Whoever rests does not hear what is said to it. */
+  #wake(wanted: Omit<Signal, 'id' | 'at'>, about: string): Promise<void> | undefined {
+    if (wanted.kind !== 'pause') return this.parts.far?.wake(wanted, about)
+    const { ask, finishes } = wanted.data as PauseSignal
+    // Those who finish wake whoever waits for them.
+    return finishes ? undefined : this.parts.far?.wake({ ...wanted, kind: `pause-${ask}` }, about)
   }
 
   async begin(
@@ -187,7 +197,12 @@ export class RunDriver {
     const { memory } = await this.parts.reader.root(run_id)
     allow(memory.contract.permissions.mode)
     const { far } = this.parts
-    if (far) return this.#elsewhere(far, await this.#free(run_id), watching, started)
+    if (far) {
+      const { principal } = watching
+      const free = await this.#free(run_id)
+      await far.resume(run_id, { seq: free.lease ? memory.seq : null, ...(principal ? { principal } : {}) })
+      return this.#elsewhere(far, free, watching, started)
+    }
     const { place, notes } = await this.reopen(run, memory, watching)
     const { lease, loop } = await this.#takeOver(run_id, place, notes, watching.principal)
     return this.#work(lease, loop, started, run.session_id)
@@ -246,6 +261,14 @@ export class RunDriver {
       if (!(error instanceof RetinueError)) throw error
       return { ...landing, reason: error.message }
     }
+  }
+
+  /** What a person who sits elsewhere is asked about a plan. null: there is nothing to ask about. */
+  async proposal(run_id: string, question: Extract<OpenQuestion, { kind: 'approval' }>): Promise<Proposal | null> {
+    const { cwd, store, preparation } = this.parts
+    const memory = foldAgent(await store.read({ run_id, agent_id: question.agent_id }))
+    const catalog = await this.catalogOf(run_id)
+    return memory && proposalIn(memory, question, { cwd, store, catalog, delegation: preparation.delegation })
   }
 
   /** What there is now of the profiles and agents that there were when a run began. */
@@ -351,13 +374,32 @@ export class RunDriver {
   async pause(run_id: string, by: string, reason: string, { signal }: WaitOptions = {}): Promise<RunSummary> {
     const run = await this.parts.reader.find(run_id)
     if (run.status !== 'running') return run
-    if (this.parts.far) {
-      throw new RetinueError('input', `Run ${run.run_id} is with the workers, and they do not pause runs: cancel it`)
-    }
-    return this.#asking.until({ run_id: run.run_id, kind: 'pause', data: reason, by }, signal, async () => {
-      const now = await this.parts.reader.find(run.run_id)
-      return now.status === 'running' ? null : now
+    const { run_id: id } = run
+    const { memory } = await this.parts.reader.root(id)
+    const finishes = isProgram(memory.contract)
+    const data: PauseSignal = { ask: this.parts.new_id(), reason, finishes }
+    const before = await this.parts.store.lastSignal()
+    return this.#asking.until({ run_id: id, kind: 'pause', data, by }, signal, async () => {
+      const now = await this.parts.reader.find(id)
+      if (now.status === 'closed') return now
+      const said = await this.parts.store.signals({ run_id: id, after: before })
+      if (said.some(({ kind }) => kind === 'resume')) {
+        throw new RetinueError('conflict', `Somebody went on with run ${id} before it was paused`)
+      }
+      return (await this.#isLeft(id, finishes)) ? this.parts.reader.find(id) : null
     })
+  }
+
+  /** Whether nobody works on a run any more that is to be paused. Whoever rests does not hear of it, and is let go of here. */
+  async #isLeft(run_id: string, finishes: boolean): Promise<boolean> {
+    const { store, reader, engine } = this.parts
+    // What its sub-agents finish is for the root agent to join, wherever it is taken up for that.
+    if (!finishes) await leaveResting(store, run_id, 'all')
+    else if (!(await reader.root(run_id)).memory.children.some(isOpen)) await leaveResting(store, run_id, [ROOT])
+    const leases = (await store.agents(run_id))
+      .filter(({ agent_id, state }) => agent_id === ROOT || (!finishes && AT_WORK.has(state)))
+      .map(({ agent_id }) => store.lease(run_id, agent_id))
+    return !(await Promise.all(leases)).some((lease) => lease && engine.isHeld(lease))
   }
 
   async cancelAgent(
@@ -490,6 +532,9 @@ function conversation({ memory, material }: Awaited<ReturnType<RunReader['root']
   })
   return [...historyOf(memory, material.history), ...closed]
 }
+
+/** States in which an agent is worked on. */
+const AT_WORK = new Set(['created', 'running'])
 
 const NO_SESSION: { messages: Message[]; calls: number; children: number } = { messages: [], calls: 0, children: 0 }
 

@@ -25,6 +25,8 @@ export type DriveOptions = {
   outputFormat: 'text' | 'json' | 'stream-json'
   /** It is given to the workers, and nobody waits for it here. */
   detach?: boolean
+  /** What it asks is answered from wherever somebody is, where nobody is here. */
+  asked_elsewhere?: boolean
   /** It was closed before: there is nothing to watch. */
   finished?: boolean
   /** For plans that the person at the terminal edits, of the run with this id. Default: they cannot be edited. */
@@ -78,12 +80,10 @@ async function work(options: DriveOptions, start: Start, far: boolean): Promise<
   const quiet = isQuiet(options)
   const streams = text && !quiet && stdout.isTTY === true && !options.finished
   const asks = canAsk(options)
-  // A plan is approved where it is carried out: the answer goes there, and no changed plan with it.
-  const approved_elsewhere = far && asks && options.editing !== undefined
   const view = new RunView(streams ? stdout : stderr, process.env, {
     live: streams,
     past: options.finished === true,
-    elsewhere: approved_elsewhere || (far && !asks),
+    elsewhere: far && !asks && options.asked_elsewhere === true,
     words_from_log: far && streams,
   })
   // Whoever is asked about a plan is asked when the run has begun.
@@ -97,8 +97,6 @@ async function work(options: DriveOptions, start: Start, far: boolean): Promise<
   try {
     for await (const event of run) {
       if (!began) options.began?.(run.run_id, (text) => view.line(text))
-      if (!began && approved_elsewhere)
-        view.line(`What it asks about its plan is answered from another terminal: retinue answer ${run.run_id}`)
       began = true
       if (options.outputFormat === 'stream-json') stdout.write(`${JSON.stringify(event)}\n`)
       else if (!quiet) view.event(event)
@@ -130,7 +128,9 @@ async function work(options: DriveOptions, start: Start, far: boolean): Promise<
     view.close()
     // What is in the log stays there, so the run goes on from it when the store is mended.
     const said = line(why ?? fault ?? '').replace(/\.$/, '')
-    const then = far && began ? 'It is with the workers: retinue watch' : 'Go on with: retinue resume'
+    // What workers let go of was paused, and goes on when somebody says so, as everywhere.
+    const goes_on = far && began && (why === null || signals.left !== null)
+    const then = goes_on ? 'It is with the workers: retinue watch' : 'Go on with: retinue resume'
     stderr.write(`retinue: ${said}. ${then} ${run.run_id}\n`)
     return why === null ? EXIT.failed : EXIT.terminated
   } finally {

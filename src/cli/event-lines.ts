@@ -14,6 +14,9 @@ import {
 import { planLine } from './plan/event-lines.js'
 import { byYou, duration, line, type Paint, plural } from './style.js'
 
+/** The first event after those with which an agent begins. */
+const BEGUN_SEQ = 3
+
 type LineOptions = {
   paint: Paint
   /** The run is worked on by another process. */
@@ -51,6 +54,8 @@ function ownLine(event: StoredEvent, { paint, elsewhere, sub_agent }: LineOption
   if ('tool' in event.data && PROGRAM_TOOLS.includes(event.data.tool) && event.type !== 'tool.refused') return null
   switch (event.type) {
     case 'tool.called':
+      // One that goes on with the sub-agents it has, after a wait elsewhere or a restart, does nothing new.
+      if (event.data.effect === 'delegate' && event.data.attempt > 1) return null
       return `${cyan('→')} ${event.data.tool} ${dim(line(event.data.summary))}`
     case 'tool.finished': {
       const { status, files_changed, duration_ms, content, tool } = event.data
@@ -76,6 +81,8 @@ function ownLine(event: StoredEvent, { paint, elsewhere, sub_agent }: LineOption
       const { interrupted_calls } = event.data
       const cut = interrupted_calls.length > 0 ? `; ${plural(interrupted_calls.length, 'call')} cut short` : ''
       const less = degraded(event.data, paint)
+      // One that had done nothing yet has only waited for its turn.
+      if (event.seq === BEGUN_SEQ && interrupted_calls.length === 0) return less
       return `${yellow('!')} ${line(`resumed by ${resumerInWords(event.data)}${cut}`)}${less === null ? '' : `\n${less}`}`
     }
     case 'permission.asked':
@@ -94,6 +101,8 @@ function ownLine(event: StoredEvent, { paint, elsewhere, sub_agent }: LineOption
     case 'run.cancel_requested':
       return `${yellow('!')} ${line(elsewhere ? summarize(event) : byYou(summarize(event)))}`
     case 'agent.workspace_awaited':
+      // Where its parent is elsewhere, it always has to be asked.
+      if (isChildOf(event.agent_id, event.data.behind)) return null
       return `${yellow('○')} ${line(summarize(event))}`
     case 'agent.worktree_created': {
       const { included, notes } = event.data
@@ -199,4 +208,10 @@ function fellOver({ fell_over, answered_by }: Extract<StoredEvent, { type: 'mode
 function firstLine(text: string): string {
   const first = text.split('\n', 1)[0] as string
   return first.length > 200 ? `${first.slice(0, 199)}…` : first
+}
+
+/** Whether the only one of these is the parent of this sub-agent, which is in its name. */
+function isChildOf(id: string, [parent_id, ...others]: readonly string[]): boolean {
+  const end = id.lastIndexOf('.')
+  return others.length === 0 && parent_id === (end < 0 ? 'root' : id.slice(0, end))
 }

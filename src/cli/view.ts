@@ -87,7 +87,7 @@ export class RunView {
   }
 
   delta(delta: Delta): void {
-    if (delta.type !== 'text') return
+    if (delta.type !== 'text' || this.#words_from_log) return
     if (this.#isSubAgent(delta.agent_id)) {
       const text = printable(delta.text)
       // Several at once would mix: in the tree each has a line of its own.

@@ -400,7 +400,7 @@ export const DEFINITIONS = [
       /** Earlier sub-agents of its parent that may write the same files and are not closed. */
       behind: z.array(z.string()).min(1),
     }),
-    (d) => `${turnInWords(d.behind)}: what they own may overlap`,
+    (d) => (d.behind[0] === 'root' ? turnInWords(d.behind) : `${turnInWords(d.behind)}: what they own may overlap`),
   ),
   define(
     'agent.worktree_created',

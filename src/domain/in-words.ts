@@ -47,6 +47,8 @@ export function slotInWords(label: string | null): string {
 
 /** What keeps a sub-agent from writing: the files of two that write at once never overlap. */
 export function turnInWords(behind: readonly string[]): string {
+  // It is above all of them, and only has to say so.
+  if (behind.length === 1 && behind[0] === 'root') return 'waits until root lets it write'
   return `waits to write until ${namesInWords(behind)} closed`
 }
 

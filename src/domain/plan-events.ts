@@ -10,6 +10,8 @@ const step = { ...plan, step: z.string() }
 /** Who made it: a person in a file or an editor, the planner, a program. */
 const author = z.enum(['person', 'planner', 'program'])
 
+const faultSchema = z.strictObject({ path: z.string(), message: z.string() })
+
 /** One of the checks of the whole, and after how many rounds of mending. */
 const check = {
   ...plan,
@@ -48,8 +50,13 @@ export const PLAN_DEFINITIONS = [
   ),
   define(
     'plan.approval_asked',
-    /** null: the plan as a whole. */
-    z.strictObject({ ...plan, step: z.string().nullable() }),
+    z.strictObject({
+      ...plan,
+      /** null: the plan as a whole. */
+      step: z.string().nullable(),
+      /** Of what a person made of it before, which is why it is asked again. Absent: there are none. */
+      faults: z.array(faultSchema).optional(),
+    }),
     (d) => (d.step === null ? 'asks whether to carry the plan out' : `asks whether to begin step ${d.step}`),
   ),
   define(

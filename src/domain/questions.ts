@@ -18,8 +18,11 @@ export type OpenQuestion = { agent_id: string; call_id: string; asked_at: number
     }
   | { kind: 'question'; text: string; options: string[] }
   /** `step`: that is about to begin; null: the plan as a whole. */
-  | { kind: 'approval'; step: string | null; title: string }
+  | { kind: 'approval'; step: string | null; title: string; faults?: PlanFaults }
 )
+
+/** What is wrong with what a person made of a plan, so that it is asked about again. */
+type PlanFaults = { path: string; message: string }[]
 
 const MAX_TEXT = 20_000
 const named = { agent_id: z.string().min(1), call_id: z.string().min(1) }
@@ -47,6 +50,8 @@ export const answerSchema = z.discriminatedUnion('kind', [
     step: z.string().nullable(),
     answer: z.enum(['approve', 'decline']),
     note,
+    /** As it is to be instead, for whoever asks to look at. Only a yes can have one, to a plan as a whole. */
+    plan: z.unknown().optional(),
   }),
 ])
 export type Answer = z.infer<typeof answerSchema>
@@ -127,9 +132,9 @@ export class OpenQuestions {
         for (const { id, title } of event.data.steps) this.#name(event, id, title)
         return
       case 'plan.approval_asked': {
-        const { call_id, step } = event.data
+        const { call_id, step, faults } = event.data
         const title = this.#titles.get(titleKey(event, step)) ?? step ?? ''
-        this.#ask({ kind: 'approval', agent_id, call_id, asked_at, step, title })
+        this.#ask({ kind: 'approval', agent_id, call_id, asked_at, step, title, ...(faults ? { faults } : {}) })
         return
       }
       case 'plan.approval_answered':
@@ -195,7 +200,10 @@ export function answerInWords(answer: Answer): string {
     case 'question':
       return answer.text ?? 'no answer'
     case 'approval':
-      return withNote(answer.answer === 'approve' ? 'approved' : 'declined', answer.note)
+      return withNote(
+        answer.answer === 'decline' ? 'declined' : answer.plan === undefined ? 'approved' : 'approved, changed',
+        answer.note,
+      )
     default:
       return answer satisfies never
   }

@@ -9,3 +9,13 @@ export { QueueWorker, type WorkerHealth, type WorkerNews } from './dbos/worker.j
 export { WorkerEngine } from './dbos/worker-engine.js'
 export type { Engine } from './engine.js'
 export { LocalEngine } from './local.js'
+export {
+  deferredIn,
+  isLeftAlone,
+  leaveResting,
+  type PauseSignal,
+  pauseIn,
+  pauseInWords,
+  type ResumeSignal,
+  resumeOf,
+} from './pausing.js'

@@ -4,6 +4,7 @@ import type { AgentLoop } from '../runtime/index.js'
 import type { Lease, Signal, Store } from '../store/index.js'
 import { Answers } from './answers.js'
 import type { Cancel, Taken } from './engine.js'
+import { type Pause, pauseIn, pauseInWords } from './pausing.js'
 
 /** How soon a word from another process is heard. */
 const LISTEN_MS = 200
@@ -30,6 +31,8 @@ export class Workplace {
   /** Cancels that came for runs which are about to be worked on. */
   readonly #early = new Map<string, Cancel>()
   readonly #earlyChildren = new Map<string, Cancel>()
+  /** Of runs to which something was said about pausing: what counts, and which word was the last. */
+  readonly #pauses = new Map<string, { pause: Pause | null; as_of: number }>()
   /** Of agents that are being made ready. */
   readonly #kept = new Set<Lease>()
   readonly #hearers = new Set<(signal: Signal) => void>()
@@ -105,6 +108,7 @@ export class Workplace {
     this.#working.set(key, mine)
     const early = this.#cancelOf(lease, loop)
     if (early) loop.cancel(early.by, early.reason)
+    this.#tellPause(mine)
     try {
       return await result
     } catch (error) {
@@ -121,6 +125,7 @@ export class Workplace {
   /** Nothing is said to a run that is closed. */
   #forgetRun(run_id: string): void {
     this.#early.delete(run_id)
+    this.#pauses.delete(run_id)
     for (const key of this.#earlyChildren.keys()) if (key.startsWith(`${run_id}/`)) this.#earlyChildren.delete(key)
   }
 
@@ -198,11 +203,30 @@ export class Workplace {
   /** What was said to a run before anybody here listened, where nobody else has heard it either. */
   async catchUp(run_id: string): Promise<Signal[]> {
     const signals = await this.parts.store.signals({ run_id, after: 0 })
-    for (const signal of signals) if (signal.kind !== 'pause') this.#understand(signal)
+    for (const signal of signals) if (!isAboutPausing(signal)) this.#understand(signal)
+    this.#keepPause(run_id, signals)
     return signals
   }
 
-  #understand({ run_id, kind, data, by }: Signal): void {
+  /** What counts of all that was said about pausing, for those that are at work and those that get to work. */
+  #keepPause(run_id: string, signals: readonly Signal[]): void {
+    const as_of = signals.findLast(isAboutPausing)?.id
+    // Two looks may overlap on a slow store.
+    if (as_of === undefined || as_of < (this.#pauses.get(run_id)?.as_of ?? 0)) return
+    this.#pauses.set(run_id, { pause: pauseIn(signals), as_of })
+    for (const work of this.#working.values()) if (work.lease.run_id === run_id) this.#tellPause(work)
+  }
+
+  #tellPause({ lease, loop }: Pick<Work, 'lease' | 'loop'>): void {
+    const said = this.#pauses.get(lease.run_id)
+    if (!said) return
+    const { pause } = said
+    if (pause && (isRoot(loop) || !pause.finishes)) loop.pause(pauseInWords(pause))
+    else if (!pause && loop.pausing) loop.abandon('somebody goes on with the run')
+  }
+
+  #understand(signal: Signal): void {
+    const { run_id, kind, data, by } = signal
     if (kind === 'cancel_agent') {
       const { agent_id, reason } = data as { agent_id: string; reason: string }
       const key = `${run_id}/${agent_id}`
@@ -210,11 +234,22 @@ export class Workplace {
       for (const cancel of this.#children.get(key) ?? []) cancel(by, reason)
     }
     if (kind === 'cancel') this.#early.set(run_id, { by, reason: String(data) })
+    if (isAboutPausing(signal)) this.#hearPause(signal)
     for (const { lease, loop } of this.#working.values()) {
       if (lease.run_id !== run_id) continue
       const cancel = kind === 'cancel' || kind === 'cancel_agent' ? this.#cancelOf(lease, loop) : null
       if (cancel) loop.cancel(cancel.by, cancel.reason)
-      if (kind === 'pause' && isRoot(loop)) loop.pause(`paused by ${by}: ${data}`)
+    }
+  }
+
+  /** Where others go on with runs by themselves, all that was said before counts. Here a run goes on when somebody says so. */
+  #hearPause(signal: Signal): void {
+    const { run_id } = signal
+    // Whoever waits for it says it again.
+    if (this.parts.strict) return void this.catchUp(run_id).catch(() => {})
+    const pause = pauseIn([signal])
+    for (const { lease, loop } of this.#working.values()) {
+      if (pause && lease.run_id === run_id && isRoot(loop)) loop.pause(pauseInWords(pause))
     }
   }
 
@@ -245,6 +280,7 @@ export class Workplace {
     this.#timers = []
     this.#early.clear()
     this.#earlyChildren.clear()
+    this.#pauses.clear()
   }
 
   /** Lets go of everything that is at work, and waits until it is let go. What is open can be resumed. */
@@ -254,6 +290,10 @@ export class Workplace {
     await Promise.allSettled(open.map(({ ended }) => ended))
     this.rest()
   }
+}
+
+function isAboutPausing({ kind }: Signal): boolean {
+  return kind === 'pause' || kind === 'resume'
 }
 
 function isRoot({ memory }: AgentLoop): boolean {

@@ -16,7 +16,7 @@ import { planFrom, readPlan, writePlan } from './plan-file.js'
 import type { PlanPreview } from './preview.js'
 import { failedChecks, repairSteps, reviewStep, verdictIn, wantsReview } from './reviewing.js'
 import { StepRunner } from './step-runner.js'
-import { restOf, revisedSteps, type StepsIn, workSteps } from './steps.js'
+import { restOf, type StepsIn, stepsOf } from './steps.js'
 
 /** What a plan run is to do, as it stands in its log. */
 export const planOrderSchema = z.strictObject({
@@ -169,14 +169,9 @@ export class PlanFlow {
     if (this.#known.revision > 0 && reason === null) return
     if (this.order.approve === 'ask') await this.#approve()
     const { plan, revision } = this.#known as PlanState & { plan: Plan }
-    const steps = this.#stepsOf(plan)
+    const steps = stepsOf(plan, this.#known, this.#writes)
     const by = this.#known.by ?? 'person'
     this.#plans.note('plan.adopted', { call_id: this.#call_id, revision: revision + 1, plan, by, reason, steps })
-  }
-
-  #stepsOf(plan: Plan): StepSpec[] {
-    if (this.#known.revision === 0) return workSteps(plan, this.#writes)
-    return revisedSteps(plan, this.#known, this.#writes)
   }
 
   /** Asks until the person says yes to a plan without faults, or leaves it. */
@@ -184,10 +179,11 @@ export class PlanFlow {
     let faults: PlanFault[] = []
     while (this.#known.approval !== 'approved') {
       const { plan } = this.#known as PlanState & { plan: Plan }
-      this.#plans.note('plan.approval_asked', { call_id: this.#call_id, step: null })
+      const wrong = faults.length === 0 ? {} : { faults: faults.map(({ path, message }) => ({ path, message })) }
+      this.#plans.note('plan.approval_asked', { call_id: this.#call_id, step: null, ...wrong })
       await this.#plans.commit()
       const { limit, memory } = this.#plans
-      const preview = await this.place.preview(plan, this.#stepsOf(plan), {
+      const preview = await this.place.preview(plan, stepsOf(plan, this.#known, this.#writes), {
         limit,
         contract: memory.contract,
       })

@@ -77,7 +77,7 @@ export function restOf(plan: Plan, given: Plan, { steps, revision }: PlanState):
 }
 
 /** Its steps, of which those that depend on nothing are given what was found out so far. */
-export function revisedSteps(plan: Plan, { steps }: PlanState, around: StepsIn): StepSpec[] {
+function revisedSteps(plan: Plan, { steps }: PlanState, around: StepsIn): StepSpec[] {
   const done = steps.filter(({ stage, ended }) => stage === 'work' && ended?.status === 'completed')
   const results = done.slice(-MOST_RESULTS).map(({ id }) => id)
   return workSteps(plan, around).map((step) => (step.depends_on.length === 0 ? { ...step, inputs: results } : step))
@@ -88,4 +88,9 @@ function freshId(wanted: string, taken: Set<string>): string {
   for (let n = 2; taken.has(id); n++) id = `${wanted.slice(0, 36)}-${n}`
   taken.add(id)
   return id
+}
+
+/** The steps of a plan that is proposed, as they would be carried out after what has been done so far. */
+export function stepsOf(plan: Plan, state: PlanState, around: StepsIn): StepSpec[] {
+  return state.revision === 0 ? workSteps(plan, around) : revisedSteps(plan, state, around)
 }

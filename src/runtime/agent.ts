@@ -227,6 +227,11 @@ export class AgentLoop {
     else this.abandon(why)
   }
 
+  /** Whether it is let go of as soon as that costs nothing. */
+  get pausing(): boolean {
+    return this.#delegation?.pausing ?? false
+  }
+
   /** `slot`: what it holds while it works, and gives back while it waits for sub-agents. */
   async run(slot: Slot = NO_SLOT): Promise<AgentResult> {
     this.#slot = slot

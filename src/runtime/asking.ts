@@ -79,8 +79,7 @@ export class Asker {
     const answer = await this.#ask(
       { kind: 'approval', call_id: proposal.call_id, step: proposal.step },
       async (person, signal) => person.approve?.(proposal, signal) ?? null,
-      (given, by) =>
-        given.kind === 'approval' ? { answer: { answer: given.answer, by, note: given.note ?? null } } : null,
+      (given, by) => (given.kind === 'approval' ? { answer: approval(given, by) } : null),
       moot,
     ).catch(() => null)
     return answer?.answer === 'approve' || answer?.answer === 'decline' ? answer : null
@@ -124,6 +123,10 @@ function permission({ grant }: Question, given: Answer, by: string): { answer: P
   const { answer, standing = false, note = null } = given
   if (standing && (answer !== 'allow' || grant === null)) return null
   return { answer: { answer, grant: standing ? grant : null, by, note } }
+}
+
+function approval({ answer, note = null, plan }: Extract<Answer, { kind: 'approval' }>, by: string): Approval {
+  return { answer, by, note, ...(plan === undefined ? {} : { plan }) }
 }
 
 /** A person who does not answer must not keep a run from being stopped. */

@@ -60,6 +60,8 @@ export class Delegation implements Delegator {
   readonly plans: Plans
   /** Why no more sub-agents begin. null: they do. */
   #paused: string | null = null
+  /** Whether what an earlier process left open is taken up: before that nobody knows who is at work. */
+  #recovered = false
   /** Sub-agents that are being made just now, and those that are being let write. */
   #making = 0
   #admitting = 0
@@ -173,6 +175,8 @@ export class Delegation implements Delegator {
     for (const child of open) await this.#joining.takeBack(child)
     for (const { id } of open) this.#open.set(id, openChild())
     for (const { id } of open) this.#launch(this.#child(id), false)
+    this.#recovered = true
+    this.#leaveWhenIdle()
   }
 
   /** Lets a sub-agent write, when no earlier one is open that may write the same. */
@@ -270,6 +274,10 @@ export class Delegation implements Delegator {
     this.#leaveWhenIdle()
   }
 
+  get pausing(): boolean {
+    return this.#paused !== null
+  }
+
   #leaveWhenIdle(): void {
     if (this.#paused === null || !this.#isIdle) return
     const why = this.#paused
@@ -281,7 +289,7 @@ export class Delegation implements Delegator {
 
   /** Whether everybody waits for something that will not happen as long as it is paused. */
   get #isIdle(): boolean {
-    return [...this.#open.values()].every(({ waits }) => waits)
+    return this.#recovered && [...this.#open.values()].every(({ waits }) => waits)
   }
 
   /** Whether all that is left to do here is to wait for what sub-agents do elsewhere. */

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import type { Person, Retinue } from '../../src/index.js'
 import { retinue } from '../support/cli.js'
 import { sharedPostgres } from '../support/postgres.js'
@@ -30,7 +30,7 @@ async function opened(finished: WhenFinished, script = SCRIPT): Promise<Retinue 
   return Object.assign(await openFace(order, finished), { store_url: store })
 }
 
-it('a person in front of a run that workers carry out is asked, and heard', async ({ onTestFinished }) => {
+it('a person in front of a run that workers carry out is asked, and heard', async () => {
   const asked: string[] = []
   const person: Person = {
     permit: async ({ tool }) => {
@@ -50,7 +50,7 @@ it('a person in front of a run that workers carry out is asked, and heard', asyn
   expect(tree(face.cwd)['colour.txt']).toBe('blue\n')
 })
 
-it('what a run asks is answered from another process too', async ({ onTestFinished }) => {
+it('what a run asks is answered from another process too', async () => {
   const never = (_: unknown, signal: AbortSignal) =>
     new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null)))
   const person: Person = { permit: never, answer: never, approve: never }
@@ -67,7 +67,7 @@ it('what a run asks is answered from another process too', async ({ onTestFinish
   expect(tree(face.cwd)['colour.txt']).toBe('blue\n')
 })
 
-it('where nobody sits in front of a run, it is refused what it would have to ask for', async ({ onTestFinished }) => {
+it('where nobody sits in front of a run, it is refused what it would have to ask for', async () => {
   const script = `
 agents:
   root:
@@ -80,4 +80,78 @@ agents:
   const run = face.run({ task: 'Do the work' })
   expect(await run.result()).toMatchObject({ outcome: 'completed', text: 'Not written.' })
   expect(tree(face.cwd)['colour.txt']).toBe(undefined)
+})
+
+const PLAN = {
+  version: 1,
+  goal: 'All of it',
+  steps: [{ id: 'one', title: 'Look', description: 'Look.', owns: [] }],
+} as const
+
+async function planned(finished: WhenFinished, person: Partial<Person>) {
+  const face = await opened(finished, 'agents: { a1: [{ text: Seen. }] }')
+  const none = async () => null
+  const run = face.executePlan(PLAN, {
+    approve: 'ask',
+    mode: 'auto',
+    person: { permit: none, answer: none, ...person },
+  })
+  await run.result()
+  return { face, run, outcome: await face.planOutcome(run.run_id) }
+}
+
+it('a plan that a person changed is what workers carry out, when it has no fault any more', async () => {
+  const asked: unknown[] = []
+  const changed = (agent: string | null) => ({
+    ...PLAN,
+    steps: [{ ...PLAN.steps[0], title: 'Look twice', ...(agent === null ? {} : { agent }) }],
+  })
+  const approve: Person['approve'] = async ({ plan, step, faults, preview }) => {
+    asked.push([plan.steps[0]?.title, step, faults.map(({ path }) => path), preview !== null])
+    return {
+      answer: 'approve',
+      by: 'ada',
+      note: 'so',
+      plan: changed(asked.length === 1 ? 'nobody-of-that-name' : null),
+    }
+  }
+  const { outcome } = await planned(onTestFinished, { approve })
+  expect(asked).toEqual([
+    ['Look', null, [], true],
+    ['Look', null, ['steps[0].agent'], true],
+  ])
+  expect(outcome).toMatchObject({ status: 'completed', steps: [{ title: 'Look twice', status: 'completed' }] })
+})
+
+it.each([
+  ['cannot be asked about plans', {}],
+  ['is not there', { approve: async () => null }],
+  ['has a face that fails', { approve: () => Promise.reject(new Error('no terminal')) }],
+])('a plan is left where the person %s', async (_, person) => {
+  const { outcome } = await planned(onTestFinished, person)
+  expect(outcome).toMatchObject({ status: 'left', reason: 'it was not approved: nobody is there to be asked' })
+})
+
+it('a person who is not there allows nothing and answers nothing', async () => {
+  const script = `
+agents:
+  root:
+    - calls:
+        - ask_user: { question: Which colour? }
+    - calls:
+        - write_file: { path: colour.txt, content: "blue\\n" }
+    - expect: nobody is there to be asked
+      text: Not written.
+`
+  const face = await opened(onTestFinished, script)
+  const person: Person = { permit: async () => null, answer: async () => null }
+  expect(await face.run({ task: 'Do the work', person }).result()).toMatchObject({ text: 'Not written.' })
+  expect(tree(face.cwd)['colour.txt']).toBe(undefined)
+})
+
+it('whoever watches gets the words of an answer when it is there', async () => {
+  const words: unknown[] = []
+  const face = await opened(onTestFinished, 'agents: { root: [{ text: All done. }] }')
+  await face.run({ task: 'Do the work', onDelta: (delta) => words.push(delta) }).result()
+  expect(words).toEqual([{ type: 'text', agent_id: 'root', request_id: expect.any(String), text: 'All done.' }])
 })

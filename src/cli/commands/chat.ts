@@ -52,7 +52,7 @@ export async function chat(words: string[], flags: ChatFlags): Promise<number> {
       }
       const end = await loop.talk(words.length > 0 ? words.join(' ') : null)
       screen.close()
-      farewell(conversation.session_id, end, interactive)
+      farewell({ session_id: conversation.session_id, engine: retinue.engine }, end, interactive)
       // What has not stopped by now would be waited for below; it can be resumed like that of a process that was killed.
       if (end.at_once) process.exit(end.code)
       return end.code
@@ -85,5 +85,6 @@ async function earlierSession(retinue: Retinue, flags: ChatFlags): Promise<Sessi
 /** What was said before, oldest first. */
 async function said(retinue: Retinue): Promise<string[]> {
   const runs = await retinue.runs({ limit: HISTORY })
-  return runs.flatMap(({ said }) => said ?? []).reverse()
+  const here = runs.filter(({ workspace_root }) => workspace_root === retinue.cwd)
+  return here.flatMap(({ said }) => said ?? []).reverse()
 }

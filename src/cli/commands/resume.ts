@@ -23,7 +23,14 @@ export async function resumeRun(retinue: Retinue, run_id: string, options: Drive
   const driving: DriveOptions = {
     ...options,
     finished: status === 'closed',
+    asked_elsewhere: await asksElsewhere(retinue, run_id),
     ...(run.plan ? planDriving(retinue, { ...options, as: await optionsOfRun(retinue, run) }) : {}),
   }
   return drive(retinue, driving, (watching) => retinue.resume(run_id, watching))
+}
+
+/** Of a run on workers it is known from its beginning whether anybody is asked. */
+async function asksElsewhere(retinue: Retinue, run_id: string): Promise<boolean> {
+  const [created] = await retinue.store.read({ run_id, limit: 1 })
+  return created?.type === 'run.created' && created.data.engine?.asks === true
 }

@@ -66,9 +66,10 @@ function refuseForPlans({ yes, research }: RunFlags): void {
 async function earlierRun(retinue: Retinue, flags: RunFlags) {
   if (flags.resume !== undefined) return retinue.find(flags.resume)
   if (!flags.continue) return null
-  const [last] = await retinue.runs({ limit: 1 })
+  // A database has the runs of many folders.
+  const last = (await retinue.store.runs()).find(({ workspace_root }) => workspace_root === retinue.cwd)
   if (!last) throw new RetinueError('not_found', 'There is no session to continue in this folder')
-  return last
+  return retinue.find(last.run_id)
 }
 
 /** The task from the words of the command line, `-` standing for what comes on stdin; stdin alone where there are none. */

@@ -28,6 +28,7 @@ export const questionsSchema = shape<wire.Questions>()(
           kind: z.literal('approval'),
           step: z.string().nullable(),
           title: z.string(),
+          faults: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
         }),
       ]),
     ),
@@ -50,6 +51,7 @@ export const givenAnswerSchema = shape<wire.GivenAnswer>()(
       step: z.string().nullable(),
       answer: z.enum(['approve', 'decline']),
       note: z.string().nullable().optional(),
+      plan: z.unknown().optional(),
     }),
   ]),
 )

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import type { Signal, Store } from '../store/index.js'
+import { AT_REST } from './dbos/rest.js'
+
+/**
+ * `ask`: the same however often it is said. `finishes`: what is at work does so first, and the root agent sees to that;
+ * otherwise all of the run is let go of at once.
+ */
+const pauseSchema = z.strictObject({ ask: z.string(), reason: z.string(), finishes: z.boolean() })
+export type PauseSignal = z.infer<typeof pauseSchema>
+
+/** `seq`: the last event of the root agent, where nobody had the run; null: somebody did. */
+const resumeSchema = z.strictObject({ seq: z.int().nullable(), principal: z.string().optional() })
+export type ResumeSignal = z.infer<typeof resumeSchema>
+
+export type Pause = PauseSignal & { by: string }
+
+/** By what was said to a run it is paused, or is to be. null: it is not, or it is to be cancelled, which is more. */
+export function pauseIn(signals: readonly Signal[]): Pause | null {
+  const said = new Set<string>()
+  let pause: Pause | null = null
+  for (const { kind, data, by } of signals) {
+    if (kind === 'cancel') return null
+    if (kind === 'resume') pause = null
+    const read = kind === 'pause' ? pauseSchema.safeParse(data) : null
+    // Whoever waits for it says it again and again, also when somebody has gone on with the run meanwhile.
+    if (!read?.success || said.has(read.data.ask)) continue
+    said.add(read.data.ask)
+    pause = { ...read.data, by }
+  }
+  return pause
+}
+
+export function pauseInWords({ by, reason }: Pick<Pause, 'by' | 'reason'>): string {
+  return `paused by ${by}: ${reason}`
+}
+
+/** Who went on with a run that nobody had, where nothing has happened in it since. */
+export function resumeOf(signals: readonly Signal[], seq: number): ResumeSignal | null {
+  const read = signals.flatMap(({ kind, data }) => (kind === 'resume' ? [resumeSchema.safeParse(data)] : []))
+  return read.findLast((one) => one.data?.seq === seq)?.data ?? null
+}
+
+/**
+ * Whether one that is to be worked on is left alone, because its run is paused. That it was to be is kept for whoever goes
+ * on with the run.
+ */
+export async function isLeftAlone(store: Store, agent: { run_id: string; agent_id: string }): Promise<boolean> {
+  if (!(await isPaused(store, agent))) return false
+  const { run_id, agent_id } = agent
+  await store.signal({ run_id, kind: 'deferred', data: { agent_id }, by: 'runtime' })
+  // Whoever went on with it meanwhile did not know of this one.
+  return isPaused(store, agent)
+}
+
+async function isPaused(store: Store, { run_id, agent_id }: { run_id: string; agent_id: string }): Promise<boolean> {
+  const pause = pauseIn(await store.signals({ run_id, after: 0 }))
+  if (!pause) return false
+  const is_root = (await store.agents(run_id)).some((row) => row.agent_id === agent_id && row.parent_id === null)
+  if (!pause.finishes) {
+    await leaveResting(store, run_id, is_root ? 'all' : [agent_id])
+    return true
+  }
+  // As long as it has not let go of the run, it joins what others finish.
+  return is_root && (await store.lease(run_id, agent_id))?.expires_at === 0
+}
+
+/** Those that were kept for whoever goes on with the run. */
+export function deferredIn(signals: readonly Signal[]): string[] {
+  const ids = signals.flatMap(({ kind, data }) =>
+    kind === 'deferred' ? [(data as { agent_id: string }).agent_id] : [],
+  )
+  return [...new Set(ids)]
+}
+
+/** One that rests in a paused run is nobody's: no time of its own passes, and everybody sees that nobody works on it. */
+export async function leaveResting(store: Store, run_id: string, ids: 'all' | readonly string[]): Promise<void> {
+  for (const { agent_id, state } of await store.agents(run_id)) {
+    if (state === 'closed' || (ids !== 'all' && !ids.includes(agent_id))) continue
+    const lease = await store.lease(run_id, agent_id)
+    if (lease?.owner === AT_REST) await store.release(lease)
+  }
+}
