@@ -29,7 +29,7 @@ type ViewOptions = {
   live?: boolean
   /** All of it happened before: only what it came to is shown. */
   past?: boolean
-  /** Nobody sends the words of the root agent's model as it writes them: those of the log are shown. */
+  /** Words of the root agent's model may get lost on their way: what is missing of them when the log has them is shown. */
   words_from_log?: boolean
   /** A live screen that is shared with others, instead of one of its own. */
   stage?: Stage
@@ -69,6 +69,9 @@ export class RunView {
   #asked: string | null = null
   /** Words of the root agent that were here before the event of their request: they are faster than the log. */
   #early: Words[] = []
+  /** What of the words that it is asked for was shown, and the requests of which all was. */
+  #heard = ''
+  readonly #whole = new Set<string>()
   /** Whoever waits for an event: one question is asked at a time. */
   #look = () => {}
 
@@ -87,7 +90,7 @@ export class RunView {
   }
 
   delta(delta: Delta): void {
-    if (delta.type !== 'text' || this.#words_from_log) return
+    if (delta.type !== 'text') return
     if (this.#isSubAgent(delta.agent_id)) {
       const text = printable(delta.text)
       // Several at once would mix: in the tree each has a line of its own.
@@ -95,8 +98,15 @@ export class RunView {
       this.#refresh()
       return
     }
-    if (delta.request_id === this.#asked) this.#words(delta.text)
+    // All of it was shown from the log.
+    if (this.#whole.has(delta.request_id)) return
+    if (delta.request_id === this.#asked) this.#hear(delta.text)
     else this.#early.push(delta)
+  }
+
+  #hear(text: string): void {
+    this.#heard += text
+    this.#words(text)
   }
 
   event(event: StoredEvent): void {
@@ -112,10 +122,13 @@ export class RunView {
     if (text !== null) this.line(text)
     if (event.type === 'model.requested' && !sub_agent) {
       this.#asked = event.data.request_id
+      this.#heard = ''
       this.#catchUp((delta) => delta.request_id === this.#asked)
     }
     if (this.#words_from_log && event.type === 'model.responded' && !sub_agent && event.data.purpose !== 'summary') {
-      this.#words(event.data.parts.map((part) => (part.type === 'text' ? part.text : '')).join(''))
+      const said = event.data.parts.map((part) => (part.type === 'text' ? part.text : '')).join('')
+      if (said.startsWith(this.#heard)) this.#words(said.slice(this.#heard.length))
+      this.#whole.add(event.data.request_id)
     }
     this.#look()
     this.#refresh()
@@ -231,7 +244,7 @@ export class RunView {
   #catchUp(fits: (words: Words) => boolean): void {
     const early = this.#early.filter((delta) => !this.#isSubAgent(delta.agent_id))
     this.#early = early.filter((delta) => !fits(delta))
-    for (const delta of early) if (fits(delta)) this.#words(delta.text)
+    for (const delta of early) if (fits(delta)) this.#hear(delta.text)
   }
 
   #isAsked({ agent_id = this.#tree.root?.id, call_id, approval }: Questioned): boolean {
