@@ -36,7 +36,7 @@ export class Dispatch {
   }
 
   async wake({ run_id, agent_id, why, delay_ms }: Wake): Promise<void> {
-    const client = await this.#open()
+    const client = await this.open()
     await client.enqueue(
       {
         queueName: this.queue,
@@ -52,7 +52,7 @@ export class Dispatch {
 
   /** Has what a dead worker left taken up by another. Those that are done are left alone. */
   async takeUp(executors: readonly string[]): Promise<number> {
-    const client = await this.#open()
+    const client = await this.open()
     const left = await client.listWorkflows({
       executorId: [...executors],
       status: 'PENDING',
@@ -67,7 +67,7 @@ export class Dispatch {
 
   /** Removes what was done long ago: the log has it all. */
   async tidy(): Promise<void> {
-    const client = await this.#open()
+    const client = await this.open()
     const done = await client.listWorkflows({
       status: ['SUCCESS', 'ERROR', 'CANCELLED'],
       completedBefore: new Date(Date.now() - KEPT_MS).toISOString(),
@@ -81,7 +81,7 @@ export class Dispatch {
 
   /** Workers that have something under way. */
   async executors(): Promise<string[]> {
-    const client = await this.#open()
+    const client = await this.open()
     const pending = await client.listWorkflows({
       status: 'PENDING',
       queueName: this.queue,
@@ -96,7 +96,8 @@ export class Dispatch {
     await opened?.end()
   }
 
-  async #open(): Promise<DBOSClient> {
+  /** Makes the tables of DBOS, or brings them up to date. From then on whatever is asked waits for a database that is away. */
+  async open(): Promise<DBOSClient> {
     this.#client ??= openClient(this.database).catch((error) => {
       this.#client = null
       throw error
