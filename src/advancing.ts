@@ -1,13 +1,15 @@
 import type { Watching } from './api.js'
 import { cancelledEarly, type NotAdmitted, type NotStarted, type RunChildren } from './children.js'
+import type { Catalog } from './control/index.js'
 import type { Redactor } from './domain/index.js'
-import { type AgentMemory, type Child, foldAgent, isOpen, type RunRow } from './domain/index.js'
+import { type AgentMemory, type Child, foldAgent, isOpen, parentIdOf, type RunRow } from './domain/index.js'
 import { AT_REST, isLeftAlone, rest, resumeOf, type Words, type WorkerEngine } from './engine/index.js'
 import { RetinueError } from './errors.js'
 import { FAR_PERSON } from './far-person.js'
 import { WATCHED } from './far-runs.js'
 import type { Host, TreeResult } from './host/index.js'
-import type { Preparation } from './preparation.js'
+import { Lately } from './lately.js'
+import type { Family, Preparation } from './preparation.js'
 import type { RunDriver } from './run-driver.js'
 import { ROOT } from './run-reader.js'
 import { AbandonedError, type Above, AgentLoop, loadMaterial, Recorder } from './runtime/index.js'
@@ -23,6 +25,8 @@ const AWAITS_AFTER = 10
 const CREATED_AND_STARTED = 2
 /** One that was given to the workers longer ago has waited for its turn, and that is no time of its own. */
 const WAITED_MS = 1000
+/** So long the sub-agents of a run are given the same catalog: one that is at work has its own for longer. */
+const SAME_CATALOG_MS = 2000
 
 type Parts = {
   cwd: string
@@ -52,7 +56,15 @@ type Tenure = { lease: Lease; woken: boolean }
  * any number of workers at once: its lease says who works on it, and its log what is left to do.
  */
 export class Advancing {
-  constructor(private readonly parts: Parts) {}
+  /** What all sub-agents of a run begin with. */
+  readonly #begun: Lately<{ watching: Watching; catalog: Catalog }>
+
+  constructor(private readonly parts: Parts) {
+    this.#begun = new Lately(SAME_CATALOG_MS, parts.host.clock.now, async (run_id) => {
+      const [watching, catalog] = await Promise.all([this.#watching(run_id), parts.driver.catalogOf(run_id)])
+      return { watching, catalog }
+    })
+  }
 
   async advance(run_id: string, agent_id: string): Promise<Advanced> {
     const { engine, store } = this.parts
@@ -124,10 +136,8 @@ export class Advancing {
 
   async #child(run: RunRow, agent_id: string): Promise<Outcome> {
     const { run_id, session_id } = run
-    const { driver, store, engine } = this.parts
-    const row = await store.agent(run_id, agent_id)
-    if (!row || row.parent_id === null || row.state === 'closed') return 'over'
-    const parent = await this.#memory(run_id, row.parent_id)
+    const { driver, engine } = this.parts
+    const parent = await this.#memory(run_id, parentIdOf(agent_id) ?? ROOT)
     const child = parent?.children.find(({ id }) => id === agent_id)
     if (!parent || !child || !isOpen(child)) return 'over'
     let cancelled: { by: string; reason: string } | null = null
@@ -141,10 +151,7 @@ export class Advancing {
       await engine.catchUp(run_id)
       const tenure = await this.#take(run_id, agent_id)
       if (tenure === 'held') return 'held'
-      const watching = await this.#watching(run_id)
-      const { launcher, trees } = cancelled
-        ? driver.closingFamily(run)
-        : driver.family(run_id, session_id, watching, await driver.catalogOf(run_id))
+      const { launcher, trees } = cancelled ? driver.closingFamily(run) : await this.#family(run_id, session_id)
       const children = launcher as RunChildren
       copied = trees
       const above = await this.#above(parent, child, trees).catch(async (error) => {
@@ -178,6 +185,11 @@ export class Advancing {
       forget()
       await copied?.removeCopy({ agent_id, is_root: false })
     }
+  }
+
+  async #family(run_id: string, session_id: string): Promise<Family> {
+    const { watching, catalog } = await this.#begun.get(run_id)
+    return this.parts.driver.family(run_id, session_id, watching, catalog)
   }
 
   /** Whoever claimed it first works on it. */
@@ -251,7 +263,7 @@ export class Advancing {
 
   /** One that is cancelled waits for that to be closed, by whichever worker. */
   #tellEnd(run_id: string, agent_id: string, parent_id: string): Promise<void> {
-    return this.parts.engine.wake(run_id, parent_id, `ended-${agent_id}`, { closes: true })
+    return this.parts.engine.tell(run_id, parent_id, `ended-${agent_id}`, { closes: true })
   }
 
   /**
@@ -374,7 +386,7 @@ export class Advancing {
     const known = await this.#admission(run_id, parent.agent_id, agent_id)
     if (known) return known
     await store.signal({ run_id, kind: 'admit', data: { agent_id }, by: 'runtime' })
-    await engine.wake(run_id, parent.agent_id, `admit-${agent_id}`)
+    await engine.tell(run_id, parent.agent_id, `admit-${agent_id}`)
     for (let looks = 0; ; looks++) {
       // The parent knows behind whom it waits; here it is enough that it is not its own time.
       if (looks === AWAITS_AFTER) onWait([parent.agent_id])

@@ -89,6 +89,7 @@ export class RunChildren implements Launcher {
     return this.parts.engine.workOnChild<ChildEnd>({
       run_id,
       agent_id: child.id,
+      fresh,
       group: `${run_id}/${agent_id}`,
       group_limit: parent.contract.execution.max_concurrent,
       end: () => this.#end(run_id, child),

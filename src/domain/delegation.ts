@@ -109,3 +109,9 @@ export const DELEGATION_TOOLS = ['spawn', 'spawn_await', 'spawn_agent', 'delegat
 export function childId(parent_id: string, parent_depth: number, number: number): string {
   return parent_depth === 0 ? `a${number}` : `${parent_id}.${number}`
 }
+
+/** Whose sub-agent one is that was named by `childId`. null: the root's. */
+export function parentIdOf(agent_id: string): string | null {
+  const end = agent_id.lastIndexOf('.')
+  return end > 0 ? agent_id.slice(0, end) : null
+}

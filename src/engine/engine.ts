@@ -13,6 +13,8 @@ export type Ended = { ok: true; result: AgentResult } | { ok: false; code: 'aban
 export type ChildTask<T> = {
   run_id: string
   agent_id: string
+  /** It has just been made here: nobody has worked on it, or said anything of it. */
+  fresh: boolean
   /** Its siblings take turns with those of other groups; so many of them work at once. */
   group: string
   group_limit: number | undefined

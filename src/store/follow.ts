@@ -2,6 +2,8 @@ import type { StoredEvent } from '../domain/index.js'
 
 /** What following needs from a store. Answers that are there at once are not waited for. */
 export interface Followed {
+  /** So many events a page has, unless it is the last for now. */
+  readonly page_size: number
   /** The next events after a position; empty at the end. */
   page(run_id: string, after: number): StoredEvent[] | Promise<StoredEvent[]>
   /** Nothing more will come: the run is closed, or the store. */
@@ -30,50 +32,34 @@ export function follow(log: Followed, query: FollowQuery): AsyncIterable<StoredE
 }
 
 async function* generate(log: Followed, query: FollowQuery, stop: Stop): AsyncGenerator<StoredEvent, void, void> {
+  const { run_id } = query
   let position = query.after ?? 0
   let over = false
   query.signal?.addEventListener('abort', stop.now, { once: true })
+  // Watched before it is looked at, and all the time: what comes while a page is on its way or is being read must not be
+  // missed, and where nothing came nobody looks again.
+  const unwatch = log.watch(run_id, stop.wake)
   try {
     while (!stop.stopped) {
-      const page = await nextPage(log, query.run_id, position, over, stop)
-      if (page === null) return
-      if (page === 'over') over = true
-      else {
-        for (const event of page) {
-          position = event.position
-          yield event
-          if (event.type === 'run.closed' || stop.stopped) return
-        }
+      stop.sleep()
+      const page = await stop.orAnswered(log.page(run_id, position))
+      if (page === undefined) return
+      for (const event of page) {
+        position = event.position
+        yield event
+        if (event.type === 'run.closed' || stop.stopped) return
       }
+      if (page.length >= log.page_size) continue
+      if (page.length === 0) {
+        // Another process may close the run between the two looks, so that the end counts only with an empty page after it.
+        if (over) return
+        over = (await stop.orAnswered(log.over(run_id))) === true
+      }
+      if (!over) await stop.orWoken()
     }
   } finally {
-    query.signal?.removeEventListener('abort', stop.now)
-  }
-}
-
-/**
- * The events after a position, as soon as there may be some; null: it ends here. Another process may close the run
- * between the two looks, so that the end counts only with an empty page after it.
- */
-async function nextPage(
-  log: Followed,
-  run_id: string,
-  position: number,
-  over: boolean,
-  stop: Stop,
-): Promise<StoredEvent[] | 'over' | null> {
-  // Watched before it is looked at: what comes while a page is on its way must not be missed.
-  const unwatch = log.watch(run_id, stop.watched())
-  try {
-    const page = await stop.orAnswered(log.page(run_id, position))
-    if (page === undefined) return null
-    if (page.length > 0) return page
-    if (over) return null
-    if (await stop.orAnswered(log.over(run_id))) return 'over'
-    await stop.orWoken()
-    return page
-  } finally {
     unwatch()
+    query.signal?.removeEventListener('abort', stop.now)
   }
 }
 
@@ -81,7 +67,7 @@ async function nextPage(
 class Stop {
   #left = false
   #woken = false
-  #wake: () => void = () => {}
+  #goOn: () => void = () => {}
   #leave: () => void = () => {}
 
   constructor(readonly signal: AbortSignal | undefined) {}
@@ -93,16 +79,18 @@ class Stop {
   readonly now = (): void => {
     this.#left = true
     this.#leave()
-    this.#wake()
+    this.#goOn()
   }
 
-  /** What to call when there may be something new; `orWoken` goes on when it was called since. */
-  watched(): () => void {
+  /** There may be something new. */
+  readonly wake = (): void => {
+    this.#woken = true
+    this.#goOn()
+  }
+
+  /** From now on: `orWoken` goes on when it was woken since. */
+  sleep(): void {
     this.#woken = false
-    return () => {
-      this.#woken = true
-      this.#wake()
-    }
   }
 
   /** undefined: whoever follows has left. A store that is slow to answer does not keep them. */
@@ -117,7 +105,7 @@ class Stop {
 
   async orWoken(): Promise<void> {
     await new Promise<void>((resolve) => {
-      this.#wake = resolve
+      this.#goOn = resolve
       if (this.#woken || this.stopped) resolve()
     })
   }

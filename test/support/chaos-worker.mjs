@@ -2,8 +2,11 @@
 // Each call of a model is written to calls.jsonl in the ledger before it is made. Prints `ready` once it takes work.
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
 import { createHost, createModels, startWorker } from '../../dist/index.js'
 
+// As bin/retinue.js does.
+setFlagsFromString('--liftoff-only')
 const { cwd, store, settings, concurrency, ledger } = JSON.parse(process.argv[2])
 const host = createHost()
 const models = createModels({ env: {}, scripts_root: cwd, readText: host.readText })

@@ -1,7 +1,7 @@
 import { databaseSettings } from '../../store/index.js'
 
-/** Where DBOS keeps its queues: in the database that has the log, in a schema of its own. */
-export type Database = { url: string; schema: string }
+/** Where DBOS keeps its queues: in the database that has the log, in a schema of its own. So long it is waited for. */
+export type Database = { url: string; schema: string; patience_ms: number }
 
 /** Whoever is stopped inside a transaction keeps others out for so long. */
 const IDLE_IN_TRANSACTION_MS = 10_000
@@ -12,7 +12,11 @@ export const OWN_TIMEOUT = { systemDatabaseIdleTransactionTimeoutMs: 0 }
 export function databaseOf(store: string): Database {
   const read = databaseSettings(store)
   if (!read.ok) throw new Error(read.message)
-  const { connection, schema } = read.settings
+  const { connection, schema, patience_ms } = read.settings
   const timeout = `idle_in_transaction_session_timeout=${IDLE_IN_TRANSACTION_MS}`
-  return { url: `${connection}${connection.includes('?') ? '&' : '?'}${timeout}`, schema: `${schema}_dbos` }
+  return {
+    url: `${connection}${connection.includes('?') ? '&' : '?'}${timeout}`,
+    schema: `${schema}_dbos`,
+    patience_ms,
+  }
 }

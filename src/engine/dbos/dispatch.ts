@@ -50,7 +50,7 @@ export class Dispatch {
   }
 
   async #enqueue({ run_id, agent_id, why, delay_ms }: Omit<Wake, 'closes'>, route: Route): Promise<void> {
-    const client = await this.#open()
+    const client = await this.open()
     await client.enqueue(
       {
         queueName: queueOf(this.here.project, route),
@@ -71,7 +71,7 @@ export class Dispatch {
    * are left alone.
    */
   async takeUp(executors: readonly string[]): Promise<number> {
-    const client = await this.#open()
+    const client = await this.open()
     const left = await this.#workflows(client, { executorId: [...executors], status: 'PENDING' })
     const queues = new Set(left.flatMap(({ queueName }) => queueName ?? []))
     for (const queueName of queues) {
@@ -83,7 +83,7 @@ export class Dispatch {
 
   /** Removes what was done long ago: the log has it all. */
   async tidy(): Promise<void> {
-    const client = await this.#open()
+    const client = await this.open()
     const done = await this.#workflows(client, {
       status: ['SUCCESS', 'ERROR', 'CANCELLED'],
       completedBefore: new Date(Date.now() - KEPT_MS).toISOString(),
@@ -94,7 +94,7 @@ export class Dispatch {
 
   /** Workers that have something under way. */
   async executors(): Promise<string[]> {
-    const client = await this.#open()
+    const client = await this.open()
     const pending = await this.#workflows(client, { status: 'PENDING' })
     return [...new Set(pending.flatMap(({ executorId }) => executorId ?? []))]
   }
@@ -115,7 +115,8 @@ export class Dispatch {
     await opened?.end()
   }
 
-  async #open(): Promise<DBOSClient> {
+  /** Makes the tables of DBOS, or brings them up to date. From then on whatever is asked waits for a database that is away. */
+  async open(): Promise<DBOSClient> {
     this.#client ??= openClient(this.database).catch((error) => {
       this.#client = null
       throw error

@@ -2,21 +2,28 @@ import type { Store } from '../../store/index.js'
 
 type Look = () => void
 
+type Watched = { looks: Map<string, Look>; stop: AbortController; begun: Promise<void> }
+
 /** Follows the logs of runs for those of this process who wait for sub-agents that work elsewhere. */
 export class RunWatch {
-  readonly #runs = new Map<string, { looks: Map<string, Look>; stop: AbortController }>()
+  readonly #runs = new Map<string, Watched>()
 
   constructor(private readonly store: Store) {}
 
-  /** `look` is called when the sub-agent may have ended; it is for the caller to look once more after this. */
+  /** `look` is called when the sub-agent may have ended, from when this answers. Answers with how to stop that. */
   async add(run_id: string, agent_id: string, look: Look): Promise<() => void> {
-    const run = this.#runs.get(run_id) ?? this.#begin(run_id, (await this.store.run(run_id))?.last_position ?? 0)
+    const run = this.#runs.get(run_id) ?? this.#begin(run_id)
     run.looks.set(agent_id, look)
-    return () => {
+    const remove = () => {
       run.looks.delete(agent_id)
-      if (run.looks.size > 0) return
-      run.stop.abort()
-      if (this.#runs.get(run_id) === run) this.#runs.delete(run_id)
+      if (run.looks.size === 0) this.#end(run_id, run)
+    }
+    try {
+      await run.begun
+      return remove
+    } catch (error) {
+      remove()
+      throw error
     }
   }
 
@@ -25,14 +32,19 @@ export class RunWatch {
     this.#runs.get(run_id)?.looks.get(agent_id)?.()
   }
 
-  #begin(run_id: string, after: number) {
-    // While the position was read another may have begun.
-    const known = this.#runs.get(run_id)
-    if (known) return known
-    const run = { looks: new Map<string, Look>(), stop: new AbortController() }
+  #begin(run_id: string): Watched {
+    const stop = new AbortController()
+    const begun = this.store.run(run_id).then((row) => {
+      void this.#follow(run_id, row?.last_position ?? 0, stop.signal)
+    })
+    const run: Watched = { looks: new Map(), stop, begun }
     this.#runs.set(run_id, run)
-    void this.#follow(run_id, after, run.stop.signal)
     return run
+  }
+
+  #end(run_id: string, run: Watched): void {
+    run.stop.abort()
+    if (this.#runs.get(run_id) === run) this.#runs.delete(run_id)
   }
 
   async #follow(run_id: string, after: number, signal: AbortSignal): Promise<void> {

@@ -5,10 +5,12 @@ import type { Answers } from '../answers.js'
 import type { Cancel, ChildTask, ChildWork, Engine, Taken } from '../engine.js'
 import { Slots } from '../slots.js'
 import { Workplace } from '../workplace.js'
+import { Bell } from './bell.js'
 import type { Dispatch } from './dispatch.js'
 import { AT_REST, LEASE_TTL_MS, rest } from './rest.js'
 import { RestingSlot } from './resting-slot.js'
 import { RunWatch } from './run-watch.js'
+import { Shared } from './shared.js'
 
 /** How an agent was left. `rests`: it waits for others, and whoever it waits for has it taken up again. */
 type Left =
@@ -36,6 +38,9 @@ type Parts = {
   labels: readonly string[]
 }
 
+/** What is heard of a sub-agent. `caught_up`: what it asked for before has been heard. */
+type Ears = { bell: Bell; caught_up: Promise<void>; close: () => void }
+
 /** Agents on this worker. Their sub-agents are handed to whichever worker has room, this one too. */
 export class WorkerEngine implements Engine {
   readonly ttl_ms = LEASE_TTL_MS
@@ -45,6 +50,8 @@ export class WorkerEngine implements Engine {
   readonly #given = new Slots(Number.MAX_SAFE_INTEGER)
   /** Parents of sub-agents that are being given away just now, with how many these are. */
   readonly #unsettled = new Map<string, number>()
+  /** What was said to a run, for all its agents that are taken up together. */
+  readonly #said: Shared<Signal[]>
 
   /** The last sub-agent of each parent that is being given away. */
   readonly #giving = new Map<string, Promise<void>>()
@@ -53,6 +60,7 @@ export class WorkerEngine implements Engine {
     const { store, clock, identity } = parts
     this.#place = new Workplace({ store, clock, identity, ttl_ms: LEASE_TTL_MS, strict: true })
     this.#watch = new RunWatch(store)
+    this.#said = new Shared((run_id) => store.signals({ run_id, after: 0 }))
     this.#place.onSignal(({ run_id, kind, data }) => {
       if (kind === 'not_started') this.#watch.tell(run_id, agentIn(data))
     })
@@ -121,6 +129,17 @@ export class WorkerEngine implements Engine {
     return label === null || this.parts.labels.includes(label)
   }
 
+  /**
+   * The same for what is in the log, or was said. Whoever is at work on it sees that without being woken, or when it has
+   * let go of it, for then it looks once more; should that worker die, what it was at work on is taken up. One that rests
+   * is woken once, for all that happened until then.
+   */
+  async tell(run_id: string, agent_id: string, why: string, more: { closes?: boolean } = {}): Promise<void> {
+    const lease = await this.parts.store.lease(run_id, agent_id)
+    if (lease?.owner === AT_REST) await this.wake(run_id, agent_id, `rested-${lease.epoch}`, more)
+    else if (!lease || !this.isHeld(lease) || !this.isFresh(lease)) await this.wake(run_id, agent_id, why, more)
+  }
+
   async work(lease: Lease, loop: AgentLoop): Promise<Left> {
     const key = `${lease.run_id}/${lease.agent_id}`
     const slot = new RestingSlot(
@@ -166,14 +185,29 @@ export class WorkerEngine implements Engine {
         ...(group_limit === undefined ? {} : { group_limit }),
       })
       const settled = this.#settling(group)
+      // Before it is given away, and before it is looked at.
+      const ears = this.#listenTo(task, left.signal)
       try {
+        const { bell, caught_up } = await ears
         if (abandoned !== null) throw new AbandonedError(abandoned)
         const early = await this.#inOrder(group, () => this.#unstarted(task, cancelled, left.signal))
         if (early) return early.done
         given = true
         if (cancelled) await this.#tellCancel(run_id, agent_id, cancelled)
-        return await this.#ended(task, () => abandoned, left.signal, settled)
+        return await this.#ended(
+          task,
+          bell,
+          () => abandoned,
+          async () => {
+            await caught_up
+            settled()
+          },
+        )
       } finally {
+        ears.then(
+          ({ close }) => close(),
+          () => {},
+        )
         settled()
         slot?.release()
       }
@@ -213,17 +247,22 @@ export class WorkerEngine implements Engine {
 
   /** One that was cancelled before it began does not begin: its place is taken, so that no worker begins it later. */
   async #unstarted<T>(
-    { run_id, agent_id, end, open }: ChildTask<T>,
+    { run_id, agent_id, fresh, end, open }: ChildTask<T>,
     cancelled: Cancel | null,
     stopped: AbortSignal,
   ): Promise<{ done: T } | null> {
+    if (fresh && !cancelled) {
+      await this.wake(run_id, agent_id, 'start')
+      return null
+    }
     const done = await end()
     if (done !== null) return { done }
     const { store } = this.parts
     const held = await store.lease(run_id, agent_id)
+    if (held && held.owner !== AT_REST && this.isHeld(held)) return null
     if (held && (await store.read({ run_id, agent_id, limit: 1 })).length > 0) {
       // Should nobody have it worked on any more, whoever waits for it does.
-      if (held.owner === AT_REST || !this.isHeld(held)) await this.wake(run_id, agent_id, `look-${held.epoch}`)
+      await this.wake(run_id, agent_id, `look-${held.epoch}`)
       return null
     }
     if (!held && !cancelled) {
@@ -248,61 +287,57 @@ export class WorkerEngine implements Engine {
     await this.wake(run_id, agent_id, 'cancel', { closes: true })
   }
 
-  /** Waits until it has ended, wherever that is, or until this process lets go of it. */
+  /** Waits until it has ended, wherever that is, or until this process lets go of it. It was looked at since `bell`. */
   async #ended<T>(
-    task: ChildTask<T>,
+    { end }: ChildTask<T>,
+    bell: Bell,
     abandoned: () => string | null,
-    stopped: AbortSignal,
-    settled: () => void,
+    settled: () => Promise<void>,
   ): Promise<T> {
-    const { run_id, agent_id, end, admit } = task
-    const { caught_up, deaf } = this.#admit(run_id, agent_id, admit, stopped)
-    let unwatch = () => {}
-    let heard = () => {}
-    const onStop = () => heard()
-    stopped.addEventListener('abort', onStop)
-    try {
-      for (;;) {
-        const next = new Promise<void>((resolve) => {
-          heard = resolve
-        })
-        unwatch()
-        unwatch = await this.#watch.add(run_id, agent_id, () => heard())
-        const done = await end()
-        if (done !== null) return done
-        const why = abandoned()
-        if (why !== null) throw new AbandonedError(why)
-        await caught_up
-        settled()
-        await next
-      }
-    } finally {
-      unwatch()
-      deaf()
-      stopped.removeEventListener('abort', onStop)
+    for (;;) {
+      const why = abandoned()
+      if (why !== null) throw new AbandonedError(why)
+      await settled()
+      await bell.rung()
+      const done = await end()
+      if (done !== null) return done
     }
   }
 
-  /** It may ask to write, now or before this process had its parent. `caught_up`: what it asked before was heard. */
-  #admit(
-    run_id: string,
-    agent_id: string,
-    admit: ChildTask<unknown>['admit'],
-    stopped: AbortSignal,
-  ): { caught_up: Promise<void>; deaf: () => void } {
+  /** That it may have ended, that it is stopped, and that it asks to write, now or before this process had its parent. */
+  async #listenTo({ run_id, agent_id, fresh, admit }: ChildTask<unknown>, stopped: AbortSignal): Promise<Ears> {
+    const bell = new Bell()
     let asked = false
     const hear = (signal: Signal) => {
       if (asked || signal.kind !== 'admit' || signal.run_id !== run_id || agentIn(signal.data) !== agent_id) return
       asked = true
       void admit(stopped)
-        .then((answered) => (answered ? this.wake(run_id, agent_id, 'admitted') : undefined))
+        .then((answered) => (answered ? this.tell(run_id, agent_id, 'admitted') : undefined))
         .catch(() => {})
     }
     const deaf = this.#place.onSignal(hear)
-    const caught_up = this.parts.store.signals({ run_id, after: 0 }).then((signals) => signals.forEach(hear))
-    // Whoever waits for it is told.
-    caught_up.catch(() => {})
-    return { caught_up, deaf }
+    stopped.addEventListener('abort', bell.ring)
+    const close = () => {
+      deaf()
+      stopped.removeEventListener('abort', bell.ring)
+    }
+    try {
+      const unwatch = await this.#watch.add(run_id, agent_id, bell.ring)
+      const caught_up = fresh ? Promise.resolve() : this.#said.get(run_id).then((signals) => signals.forEach(hear))
+      // Whoever waits for it is told.
+      caught_up.catch(() => {})
+      return {
+        bell,
+        caught_up,
+        close: () => {
+          unwatch()
+          close()
+        },
+      }
+    } catch (error) {
+      close()
+      throw error
+    }
   }
 
   /** Lets go of everything that is at work here: other workers take it up. */

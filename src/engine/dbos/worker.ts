@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { customAlphabet } from 'nanoid'
 import { OWN_TIMEOUT } from './database.js'
 import { ADVANCE, APPLICATION, APPLICATION_VERSION, type Dispatch, QUIET } from './dispatch.js'
-import { migrated } from './migrate.js'
 import { limitHere } from './own-limit.js'
 import { openPool } from './pool.js'
 import { Roll, SILENT_MS } from './roll.js'
@@ -119,7 +118,7 @@ export class QueueWorker {
       logger: QUIET,
       ...OWN_TIMEOUT,
     })
-    await migrated(dispatch.database)
+    await dispatch.open()
     this.#unlimit = await limitHere(queues, concurrency)
     await DBOS.launch()
     await this.#roll.beat()

@@ -6,9 +6,23 @@ import { asTreeFault, type Private } from './private.js'
 
 type Merged = Awaited<ReturnType<Trees['merge']>>
 
-/** A commit that has both. Made of objects alone; the attributes of files are those in the worktree that has `ours`. */
+/** A commit that has both. Made of objects alone; the attributes of files are those in a worktree that has `ours`. */
 export async function merge(own: Private, ours: string, theirs: string, note: CommitNote): Promise<Merged> {
-  const git = own.git({ work_tree: (await worktreeAt(own, ours)) ?? own.top })
+  for (;;) {
+    const work_tree = await worktreeAt(own, ours)
+    const merged = await mergeIn(own, work_tree ?? own.top, [ours, theirs], note)
+    // It may be another run's, which has removed it meanwhile.
+    if (merged.ok || work_tree === null || (await isThere(work_tree))) return merged
+  }
+}
+
+async function mergeIn(
+  own: Private,
+  work_tree: string,
+  [ours, theirs]: [string, string],
+  note: CommitNote,
+): Promise<Merged> {
+  const git = own.git({ work_tree })
   const args = ['merge-tree', '--write-tree', '-z', '--name-only', '--messages', '--allow-unrelated-histories']
   // Most of the time both are needed, and what is merged for nothing is only objects.
   const [base, merged] = await Promise.all([
@@ -38,9 +52,13 @@ async function worktreeAt({ home }: Private, commit: string): Promise<string | n
     const ref = /^ref: (refs\/heads\/retinue\/.+)\n$/.exec(head)?.[1]
     if (ref === undefined || (await readFile(join(home, ref), 'utf8').catch(() => '')).trim() !== commit) continue
     const top = dirname((await readFile(join(admin, 'gitdir'), 'utf8').catch(() => '')).trim())
-    if ((await readdir(top).catch(() => null)) !== null) return top
+    if (await isThere(top)) return top
   }
   return null
+}
+
+async function isThere(folder: string): Promise<boolean> {
+  return (await readdir(folder).catch(() => null)) !== null
 }
 
 const NO_COMMIT =

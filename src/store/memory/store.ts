@@ -22,6 +22,7 @@ export class MemoryStore implements Store {
     this.#log = new MemoryLog(clock)
     this.#records = new MemoryRecords(clock)
     this.#followed = {
+      page_size: Number.POSITIVE_INFINITY,
       page: (run_id, after) => (this.#closed ? [] : this.#log.events({ run_id, after })),
       over: (run_id) => this.#closed || this.#log.row(run_id)?.status === 'closed',
       watch: (run_id, wake) => this.#watchers.add(run_id, wake),

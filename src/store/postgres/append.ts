@@ -38,7 +38,12 @@ export class Appends {
   constructor(
     readonly transactions: Transactions,
     readonly projections: ProjectionTables,
-    readonly parts: { tables: Tables; channel: string; committed: (run_ids: readonly string[]) => void },
+    readonly parts: {
+      tables: Tables
+      channel: string
+      sender: string
+      committed: (run_ids: readonly string[]) => void
+    },
   ) {
     this.#statements = prepare(parts.tables)
   }
@@ -96,7 +101,8 @@ export class Appends {
     const value = jobs.map(({ batch, entries }) => group.take(batch, entries))
     if (group.moved.length === 0) return { value, changed: false }
     const run_ids = group.changes.map(({ run_id }) => run_id)
-    const after = notification(this.parts.channel, run_ids)
+    const { channel, sender } = this.parts
+    const after = notification(channel, sender, run_ids)
     return { value, changed: true, statements: this.#writes(group), ...(after ? { after } : {}) }
   }
 

@@ -11,6 +11,7 @@ const POLL_MS = 2000
 
 /** Appends of this process wake at once, those of others by a notification. */
 export class Following implements Followed {
+  readonly page_size = PAGE
   readonly #watchers = new Watchers()
   #poll: NodeJS.Timeout | null = null
   #closed = false

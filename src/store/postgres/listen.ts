@@ -1,5 +1,5 @@
 import type { Client, Connections } from './connections.js'
-import { runsOf } from './notify.js'
+import { notified } from './notify.js'
 
 type Heard = { told: (run_ids: readonly string[] | null) => void; listening: () => void }
 
@@ -16,6 +16,8 @@ export class Listener {
     readonly connections: Connections,
     readonly connect: () => Client,
     readonly channel: string,
+    /** Who this is: what it sends itself is known here already. */
+    readonly sender: string,
   ) {}
 
   listen(heard: Heard): void {
@@ -47,7 +49,10 @@ export class Listener {
       client.on('end', resolve)
       client.on('error', () => resolve())
     })
-    client.on('notification', ({ payload }) => told(runsOf(payload ?? '')))
+    client.on('notification', ({ payload = '' }) => {
+      const { sender, run_ids } = notified(payload)
+      if (sender !== this.sender) told(run_ids)
+    })
     try {
       await client.connect()
       await client.query(`LISTEN ${this.channel}`)

@@ -13,16 +13,17 @@ const NOTIFY = {
   text: "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
 }
 
-/** Tells everybody who follows these runs, in whatever process. undefined: there is nothing to tell. */
-export function notification(channel: string, run_ids: readonly string[]): Query | undefined {
+/** Tells everybody who follows these runs, in whatever process, and by whom. undefined: there is nothing to tell. */
+export function notification(channel: string, sender: string, run_ids: readonly string[]): Query | undefined {
   if (run_ids.length === 0) return undefined
-  const payload = run_ids.join('\n')
-  return bound(NOTIFY, channel, Buffer.byteLength(payload) > LONGEST ? ALL_RUNS : payload)
+  const runs = run_ids.join('\n')
+  return bound(NOTIFY, channel, `${sender}\n${Buffer.byteLength(runs) > LONGEST ? ALL_RUNS : runs}`)
 }
 
-/** null: all. */
-export function runsOf(payload: string): string[] | null {
-  return payload === ALL_RUNS ? null : payload.split('\n')
+/** `run_ids` null: all. */
+export function notified(payload: string): { sender: string | undefined; run_ids: string[] | null } {
+  const [sender, ...run_ids] = payload.split('\n')
+  return { sender, run_ids: run_ids[0] === ALL_RUNS ? null : run_ids }
 }
 
 export function channelOf(schema: string): string {

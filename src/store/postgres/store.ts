@@ -46,10 +46,10 @@ export class PostgresStore implements Store {
     this.#connections = connections
     this.#reader = new Reader(connections, tables)
     this.#projections = new ProjectionTables(tables)
-    this.#listener = new Listener(connections, connect, channel)
+    this.#listener = new Listener(connections, connect, channel, id)
     this.#following = new Following(this.#reader, this.#listener)
     const committed = (run_ids: readonly string[]) => this.#following.told(run_ids)
-    this.#appends = new Appends(appending, this.#projections, { tables, channel, committed })
+    this.#appends = new Appends(appending, this.#projections, { tables, channel, sender: id, committed })
     this.#writes = new Writes(this.#appends)
     this.#leases = new Leases(connections, writing, { tables, clock })
     this.#signals = new Signals(connections, writing, { tables, clock: clock.clock })

@@ -9,6 +9,7 @@ const POLL_MS = 50
 
 /** Appends of this process wake at once, those of others when a poll sees that the file has changed. */
 export class Following implements Followed {
+  readonly page_size = PAGE
   readonly #watchers = new Watchers()
   #poll: NodeJS.Timeout | null = null
   #seen = -1

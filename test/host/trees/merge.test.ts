@@ -1,6 +1,6 @@
-import { chmodSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, expect, it } from 'vitest'
+import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import type { Trees } from '../../../src/host/index.js'
 import { initRepository, put, temporaryFolders } from '../helpers.js'
 import { filesIn, must, NOTE, treesIn } from './person.js'
@@ -93,4 +93,25 @@ it('a commit that is not there is missing', async () => {
   expect(await trees.changes(base, none)).toMatchObject({ ok: false, code: 'missing' })
   expect(await trees.commits(base, none)).toMatchObject({ ok: false, code: 'missing' })
   expect(await trees.diff(base, none)).toMatchObject({ ok: false, code: 'missing' })
+})
+
+it('the worktree whose attributes count may be of another run, which removes it meanwhile', async () => {
+  const theirs = await edit('a1', (top) => put(top, { 'b.txt': 'b!\n' }))
+  const { tree: other } = must(await trees.add('r2', 'a1', base))
+  // Removes that tree right before git looks for what two commits have in common.
+  const tools = temporaryFolder()
+  const removes = `case "$*" in *merge-base*) rm -rf '${other.top}' ;; esac`
+  put(tools, { git: `#!/bin/sh\n${removes}\nPATH="\${PATH#*:}" exec git "$@"\n` })
+  chmodSync(join(tools, 'git'), 0o755)
+  const { PATH } = process.env
+  onTestFinished(() => {
+    process.env.PATH = PATH
+  })
+  process.env.PATH = `${tools}:${PATH}`
+  expect(await (await treesIn(folder)).merge(base, theirs, NOTE)).toEqual({
+    ok: true,
+    commit: theirs,
+    kind: 'fast_forward',
+  })
+  expect(existsSync(other.top)).toBe(false)
 })
