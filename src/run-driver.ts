@@ -373,8 +373,9 @@ export class RunDriver {
 
   async pause(run_id: string, by: string, reason: string, { signal }: WaitOptions = {}): Promise<RunSummary> {
     const run = await this.parts.reader.find(run_id)
-    if (run.status !== 'running') return run
     const { run_id: id } = run
+    // Workers take up what one of them left when it died, unless it is said before.
+    if (run.status === 'closed' || (run.status !== 'running' && !(await this.#isTakenUp(id)))) return run
     const { memory } = await this.parts.reader.root(id)
     const finishes = isProgram(memory.contract)
     const data: PauseSignal = { ask: this.parts.new_id(), reason, finishes }
@@ -396,10 +397,16 @@ export class RunDriver {
     // What its sub-agents finish is for the root agent to join, wherever it is taken up for that.
     if (!finishes) await leaveResting(store, run_id, 'all')
     else if (!(await reader.root(run_id)).memory.children.some(isOpen)) await leaveResting(store, run_id, [ROOT])
+    else if (await this.#isTakenUp(run_id)) return false
     const leases = (await store.agents(run_id))
       .filter(({ agent_id, state }) => agent_id === ROOT || (!finishes && AT_WORK.has(state)))
       .map(({ agent_id }) => store.lease(run_id, agent_id))
     return !(await Promise.all(leases)).some((lease) => lease && engine.isHeld(lease))
+  }
+
+  /** Whether workers go on with a run by themselves, though whoever had it last may be dead: nobody has let go of it. */
+  async #isTakenUp(run_id: string): Promise<boolean> {
+    return this.parts.far !== null && (await this.parts.store.lease(run_id, ROOT))?.expires_at !== 0
   }
 
   async cancelAgent(
