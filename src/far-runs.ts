@@ -1,5 +1,5 @@
 import type { Watching } from './api.js'
-import { type Answer, type OpenQuestion, OpenQuestions, questionKey } from './domain/index.js'
+import { type Answer, type Contract, type OpenQuestion, OpenQuestions, questionKey } from './domain/index.js'
 import { type Dispatch, rest, type Words } from './engine/index.js'
 import { RetinueError } from './errors.js'
 import { FarWords } from './far-words.js'
@@ -90,6 +90,8 @@ export class FarRuns {
 class FarQuestions {
   readonly #open = new OpenQuestions()
   readonly #asked = new Map<string, { question: OpenQuestion; over: AbortController }>()
+  /** Agents that may ask nobody: what they would ask for is refused at once, wherever they work. */
+  readonly #silent = new Set<string>()
 
   constructor(
     private readonly person: Person | null,
@@ -99,6 +101,8 @@ class FarQuestions {
   add(event: Parameters<OpenQuestions['add']>[0]): void {
     if (!this.person) return
     this.#open.add(event)
+    if (event.type === 'agent.started') this.#know(event.agent_id, event.data.contract)
+    if (event.type === 'agent.subagent_created') this.#know(event.data.sub_agent_id, event.data.contract)
     const open = this.#open.list()
     for (const [key, { question, over }] of this.#asked) {
       if (open.includes(question)) continue
@@ -107,11 +111,15 @@ class FarQuestions {
     }
     for (const question of open) {
       const key = questionKey(question)
-      if (this.#asked.has(key)) continue
+      if (this.#asked.has(key) || (question.kind === 'permission' && this.#silent.has(question.agent_id))) continue
       const over = new AbortController()
       this.#asked.set(key, { question, over })
       void this.#ask(this.person, question, over.signal).catch(() => {})
     }
+  }
+
+  #know(agent_id: string, { permissions }: Contract): void {
+    if (!permissions.can_ask_person) this.#silent.add(agent_id)
   }
 
   close(): void {
