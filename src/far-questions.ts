@@ -1,4 +1,4 @@
-import { type Answer, type OpenQuestion, OpenQuestions, questionKey } from './domain/index.js'
+import { type Answer, type Contract, type OpenQuestion, OpenQuestions, questionKey } from './domain/index.js'
 import { ROOT } from './run-reader.js'
 import type { Person } from './runtime/index.js'
 import type { Proposal } from './tools/index.js'
@@ -22,12 +22,17 @@ export class FarQuestions {
   readonly #open = new OpenQuestions()
   readonly #asked = new Map<string, { question: OpenQuestion; over: AbortController }>()
 
+  /** Agents that may ask nobody: what they would ask for is refused at once, wherever they work. */
+  readonly #silent = new Set<string>()
+
   constructor(private readonly parts: Parts) {}
 
   add(event: Parameters<OpenQuestions['add']>[0]): void {
     const { person } = this.parts
     if (!person) return
     this.#open.add(event)
+    if (event.type === 'agent.started') this.#know(event.agent_id, event.data.contract)
+    if (event.type === 'agent.subagent_created') this.#know(event.data.sub_agent_id, event.data.contract)
     const open = this.#open.list()
     for (const [key, { question, over }] of this.#asked) {
       if (open.includes(question)) continue
@@ -36,12 +41,16 @@ export class FarQuestions {
     }
     for (const question of open) {
       const key = questionKey(question)
-      if (this.#asked.has(key)) continue
+      if (this.#asked.has(key) || (question.kind === 'permission' && this.#silent.has(question.agent_id))) continue
       const over = new AbortController()
       this.#asked.set(key, { question, over })
       // An answer that came too late, or that nobody took, is one that the log has nothing of.
       void this.#ask(person, question, over.signal).catch(() => {})
     }
+  }
+
+  #know(agent_id: string, { permissions }: Contract): void {
+    if (!permissions.can_ask_person) this.#silent.add(agent_id)
   }
 
   close(): void {

@@ -75,8 +75,6 @@ export class OpenQuestions {
   readonly #open = new Map<string, OpenQuestion>()
   /** What plans and their steps are called, by agent and call. */
   readonly #titles = new Map<string, string>()
-  /** Agents that may ask nobody: what they would ask for is refused at once. */
-  readonly #silent = new Set<string>()
 
   constructor(open: readonly OpenQuestion[] = []) {
     for (const question of open) this.#ask(question)
@@ -93,14 +91,7 @@ export class OpenQuestions {
   add(event: AgentEvent): void {
     const { agent_id, at: asked_at } = event
     switch (event.type) {
-      case 'agent.started':
-        if (!event.data.contract.permissions.can_ask_person) this.#silent.add(agent_id)
-        return
-      case 'agent.subagent_created':
-        if (!event.data.contract.permissions.can_ask_person) this.#silent.add(event.data.sub_agent_id)
-        return
       case 'permission.asked': {
-        if (this.#silent.has(agent_id)) return
         const { call_id, tool, summary, reason, detail = null, detail_cut: cut = false, grant = null } = event.data
         this.#ask({ kind: 'permission', agent_id, call_id, asked_at, tool, summary, reason, detail, cut, grant })
         return
