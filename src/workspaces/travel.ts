@@ -1,7 +1,7 @@
 import type { TreeResult, Trees } from '../host/index.js'
 
 /** What was written down of a run whose agents may work in any checkout of its project. */
-export type Itinerary = {
+type Itinerary = {
   /** The checkout that it was begun in, and that its result is for. */
   home: string
   /** The path of its folder there, by which its agents name their files everywhere. */

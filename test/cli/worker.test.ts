@@ -89,7 +89,8 @@ it('who works is listed', async () => {
   const elsewhere = makeProject({})
   await workerProcess(elsewhere, store)
   const { code, stdout } = await list('--json')
-  const row = { host: hostname(), pid: first.pid, project: cwd, concurrency: 3, ...NO_MORE, version }
+  const where = { project: cwd, project_id: expect.any(String), checkout: expect.any(String) }
+  const row = { host: hostname(), pid: first.pid, ...where, concurrency: 3, ...NO_MORE, version }
   const times = { started_at: expect.any(Number), beat_at: expect.any(Number) }
   expect([code, lines(stdout)]).toEqual([0, [{ id: first.id, ...row, ...times }]])
   expect(lines((await list('--json', '--all')).stdout)).toHaveLength(2)

@@ -264,6 +264,8 @@ it('a plan that somebody goes on with before it is paused is not, and whoever wa
 }) => {
   const { face, run, left } = await planned(onTestFinished)
   const pausing = pauseOf(face, run).catch((error: Error) => error)
+  const said = async () => (await face.store.signals({ run_id: run.run_id, after: 0 })).map(({ kind }) => kind)
+  await expect.poll(said, { interval: 10 }).toContain('pause')
   const resumed = face.resume(run.run_id)
   expect(await pausing).toMatchObject({ code: 'conflict' })
   expect(await resumed.result()).toMatchObject({ outcome: 'completed', reason: null })
