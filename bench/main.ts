@@ -36,7 +36,6 @@ const CASES: LoopCase[] = [
 
 async function loops(): Promise<void> {
   const cwd = join(folder, 'work')
-  mkdirSync(cwd)
   for (let i = 0; i < 4; i++) writeFileSync(join(cwd, `file-${i}.txt`), 'a line of text\n'.repeat(20))
   for (const shape of CASES) {
     const server = spawn(process.execPath, ['scripts/run.mjs', 'bench/server.ts', String(shape.calls)], {
@@ -285,19 +284,20 @@ async function workspaces(): Promise<void> {
   )
 }
 
-try {
-  plans()
-  await sandbox()
-  await workspaces()
-  await loops()
-  await trees()
-  await watching()
-  await appends()
-  await postgres()
-  await workers()
-  await starts()
+async function memory(): Promise<void> {
   const bytes = await bytesPerIdleAgent(folder, 500)
   row('memory of an agent that waits for its model', `${(bytes / 1024).toFixed(0)} KiB`, '', '')
+}
+
+const PARTS = { plans, sandbox, workspaces, loops, trees, watching, appends, postgres, workers, starts, memory }
+/** `npm run bench -- workers` measures one part. */
+const wanted = process.argv.slice(2)
+const unknown = wanted.filter((name) => !(name in PARTS))
+if (unknown.length > 0) throw new Error(`There is no ${unknown.join(', ')}: ${Object.keys(PARTS).join(', ')}`)
+
+try {
+  mkdirSync(join(folder, 'work'))
+  for (const [name, measure] of Object.entries(PARTS)) if (wanted.length === 0 || wanted.includes(name)) await measure()
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

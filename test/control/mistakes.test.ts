@@ -3,7 +3,7 @@ import { formatProblems, loadConfig } from '../../src/control/index.js'
 import { HOME, load, PROJECT, surroundings, USER_FILE } from './load.js'
 
 const KEYS =
-  'model, pools, providers, mode, permissions, sandbox, budget, delegation, profiles, workspace, instructions, limits, retry, model_timeout_ms, idle_timeout_ms, store, secrets, web, tests, local_models, mcp_servers, engine, principals, server, trusted_projects'
+  'model, pools, providers, mode, permissions, sandbox, budget, delegation, profiles, workspace, instructions, limits, retry, model_timeout_ms, idle_timeout_ms, store, secrets, web, tests, local_models, mcp_servers, engine, workers, principals, server, trusted_projects'
 const TOOLS = 'read_file, write_file, run_command, git_diff, git_log'
 
 /** Every message a person can get for one slip, as it stands on the screen. */

@@ -5,10 +5,10 @@ import { accountOf, faultsOf, leftBehind, readLedger } from '../support/chaos-ch
 import { storm } from '../support/chaos-storm.js'
 
 const FULL = process.env.RETINUE_FULL === '1'
-const RUNS = Number(process.env.RETINUE_CHAOS_RUNS ?? (FULL ? 5000 : 24))
+const RUNS = Number(process.env.RETINUE_CHAOS_RUNS ?? (FULL ? 5000 : 300))
 
 /** A run that takes longer is stuck. There are many at once, and each may lose its worker again and again. */
-const LATE_MS = 240_000
+const LATE_MS = 300_000
 
 it(
   `${RUNS} runs of eight sub-agents end as they should, whichever worker is killed and however often the database restarts`,
@@ -34,5 +34,6 @@ it(
     expect(done.killed).toBeGreaterThan(0)
     expect(done.restarts).toBeGreaterThan(0)
   },
-  FULL ? 6 * 3_600_000 : 600_000,
+  // Against hanging, not for speed: 300 take three minutes on two cores that have nothing else to do.
+  FULL ? 6 * 3_600_000 : 2_400_000,
 )

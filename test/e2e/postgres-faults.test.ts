@@ -1,55 +1,11 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import type { StoredEvent } from '../../src/index.js'
-import { ended, lines, retinue, start } from '../support/cli.js'
+import { lines, retinue } from '../support/cli.js'
+import { fillDisk, inTheMiddle, logged } from '../support/fault-run.js'
 import { describeWith } from '../support/needed.js'
 import { ownPostgres, queried } from '../support/postgres.js'
-import { makeProject } from '../support/project.js'
 import { sampled } from '../support/sampled.js'
-
-/** The command waits for a file, so that the test says what happens while it runs, and then has much to say. */
-const SCRIPT = JSON.stringify({
-  agents: {
-    root: [
-      {
-        calls: [
-          { run_command: { command: 'until [ -e go ]; do sleep 0.05; done; head -c 400000 /dev/urandom | base64' } },
-        ],
-      },
-      { text: 'Done.' },
-    ],
-  },
-})
-const RUN = ['Do it', '--mode', 'dangerous', '--model', 'scripted/s.yaml', '--output-format', 'stream-json']
-
-/** A run in a process of its own that has got as far as its command. */
-async function inTheMiddle(store: string) {
-  const cwd = makeProject({ 's.yaml': SCRIPT })
-  const child = start(RUN, { cwd, env: { RETINUE_STORE: store } })
-  child.stdin.end()
-  const end = ended(child)
-  const seen: StoredEvent[] = []
-  const reading = createInterface(child.stdout)
-  await new Promise<void>((resolve) => {
-    reading.on('line', (line) => {
-      const event = JSON.parse(line) as StoredEvent
-      seen.push(event)
-      if (event.type === 'tool.called') resolve()
-    })
-  })
-  const [{ run_id }] = seen as [StoredEvent]
-  const go = () => writeFileSync(join(cwd, 'go'), '')
-  return { cwd, child, end, seen: [...seen], run_id, go }
-}
-
-/** The log of the only run, as the database has it. */
-async function logged(store: string): Promise<{ type: string; data: unknown }[]> {
-  const rows = await queried(store, 'SELECT type, data FROM retinue.events ORDER BY position')
-  return (rows as { type: string; data: string }[]).map(({ type, data }) => ({ type, data: JSON.parse(data) }))
-}
 
 const told = (events: readonly StoredEvent[]) => events.map(({ type, data }) => ({ type, data }))
 
@@ -109,10 +65,7 @@ describeWith({ missing, ensure: 'it on Linux' }, 'a database whose disk is full'
     const server = await ownPostgres({ small_disk_mb: 40 })
     const store = await server.database()
     const { cwd, end, seen, run_id, go } = await inTheMiddle(store)
-    await queried(store, 'CREATE TABLE filler (bytes text)')
-    await queried(store, 'ALTER TABLE filler ALTER bytes SET STORAGE PLAIN')
-    const fill = "INSERT INTO filler SELECT repeat('x', 7000) FROM generate_series(1, 10)"
-    await expect(filled(store, fill)).rejects.toMatchObject({ code: '53100' })
+    await expect(fillDisk(store)).rejects.toMatchObject({ code: '53100' })
     go()
     const { code, stderr } = await end
     expect([code, stderr]).toEqual([1, expect.stringMatching(/is full, so nothing was stored\. Make room on it/)])
@@ -124,8 +77,3 @@ describeWith({ missing, ensure: 'it on Linux' }, 'a database whose disk is full'
     expect(JSON.parse(resumed.stdout)).toMatchObject({ run_id, outcome: 'completed', text: 'Done.' })
   })
 })
-
-/** Until it fails. */
-async function filled(store: string, statement: string): Promise<never> {
-  for (;;) await queried(store, statement)
-}

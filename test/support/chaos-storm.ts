@@ -14,7 +14,7 @@ const SETTINGS = {
 }
 
 /** More would only wait for each other. */
-const OPEN_RUNS = 16
+const OPEN_RUNS = 24
 const WORKERS = 3
 const CONCURRENCY = 8
 const KILL_EVERY_MS = 5000
