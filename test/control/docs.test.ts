@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS } from '../../src/tools/tool.js'
 import { load, PROJECT, surroundings, USER_FILE } from './load.js'
 
 /** What a project's file never says. */
-const USER_ONLY = ['engine', 'principals', 'server', 'trusted_projects']
+const USER_ONLY = ['engine', 'workers', 'principals', 'server', 'trusted_projects']
 const KEYS = Object.keys(createConfigSchema(surroundings).shape)
 
 async function sourceOf(files: Record<string, string>) {
