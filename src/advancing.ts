@@ -10,6 +10,7 @@ import { WATCHED } from './far-runs.js'
 import type { Host, TreeResult } from './host/index.js'
 import { Lately } from './lately.js'
 import type { Family, Preparation } from './preparation.js'
+import { REFUSED, type RefusedSignal, type WorkerRefusal } from './refusals.js'
 import type { RunDriver } from './run-driver.js'
 import { ROOT } from './run-reader.js'
 import { AbandonedError, type Above, AgentLoop, loadMaterial, Recorder } from './runtime/index.js'
@@ -82,6 +83,15 @@ export class Advancing {
       if (typeof outcome === 'string') return outcome
       if (!(await this.#isWanted(run_id, agent_id, outcome))) return 'rests'
     }
+  }
+
+  /** Says to whoever waits for a run why a worker cannot work on one of its agents. */
+  async refused({ run_id, agent_id, worker, reason }: Omit<WorkerRefusal, 'at'> & { run_id: string }): Promise<void> {
+    const { store, redactor } = this.parts
+    const run = await store.run(run_id)
+    if (!run || run.status === 'closed') return
+    const data: RefusedSignal = { agent_id, reason: redactor.redact(reason), position: run.last_position }
+    await store.signal({ run_id, kind: REFUSED, data, by: worker })
   }
 
   /** One whose files do not go with it is worked on where it was begun, and nowhere else. */

@@ -31,6 +31,7 @@ import type { Host } from './host/index.js'
 import type { Models } from './models/index.js'
 import type { PlanFault, PlanOutcome, PlanPreview } from './planning/index.js'
 import type { ReachSources } from './reach.js'
+import type { WorkerRefusal } from './refusals.js'
 import type { Delta, Person, Replay } from './runtime/index.js'
 import type { SessionValue } from './sessions.js'
 import type { ControlRecord, Store } from './store/index.js'
@@ -245,7 +246,7 @@ export interface Run extends AsyncIterable<StoredEvent> {
   leave(reason: string): void
 }
 
-export type { AgentsView, CommandResult, KeptTree, PinView, PresentWorker, ProfileView }
+export type { AgentsView, CommandResult, KeptTree, PinView, PresentWorker, ProfileView, WorkerRefusal }
 
 /**
  * Who the sub-agents are, and who may change that. Every call is checked against the role of the principal and written
@@ -388,8 +389,10 @@ export interface Retinue {
   gc(): Promise<{ removed: KeptTree[]; kept: KeptTree[] }>
   /** Takes over a store that lies in the folder and was not made there; until then nothing works with it. False: it was. */
   adopt(): Promise<boolean>
-  /** The workers of this folder that are there, the first to come first. `all`: of every folder in the database. */
+  /** The workers of this project that are there, the first to come first. `all`: of every project in the database. */
   workers(query?: { all?: boolean }): Promise<PresentWorker[]>
+  /** Why workers could not work on a run in which nothing has happened since. */
+  refusals(run_id: string): Promise<WorkerRefusal[]>
   /** Agents, profiles and pins, as far as a principal may see and change them. Default: the person at this machine. */
   control(principal?: string): Control
   readonly sessions: Sessions

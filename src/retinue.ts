@@ -80,6 +80,7 @@ import { copiedOptions, outcomeIn } from './plan-runs.js'
 import { type As, DEFAULT_CONCURRENT, Preparation, type RunParts } from './preparation.js'
 import { noProgram, ProgramRuns } from './program-runs.js'
 import { Reach } from './reach.js'
+import { refusalsOf, type WorkerRefusal } from './refusals.js'
 import { RunDriver } from './run-driver.js'
 import { RunHandle, type Started } from './run-handle.js'
 import { RunReader } from './run-reader.js'
@@ -574,6 +575,10 @@ class LocalRetinue implements Retinue {
     const present = (await presentWorkers(databaseOf(this.#database))) ?? []
     const { project, checkout: id } = this.dispatch?.here ?? (await hereIn(this.#host, this.cwd, undefined))
     return all ? present : present.filter((worker) => worker.project_id === project || worker.checkout === id)
+  }
+
+  async refusals(id: string): Promise<WorkerRefusal[]> {
+    return refusalsOf(this.store, (await this.#reader.find(id)).run_id)
   }
 
   async reachable(): Promise<Reachable> {

@@ -39,6 +39,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     ...{ dispatch, machine, concurrency, limits, say, letGo, sweep, project: retinue.cwd, version: VERSION },
     labels: [...new Set(labels)],
     advance: (run_id, agent_id) => advancing.advance(run_id, agent_id),
+    refused: (refusal) => advancing.refused(refusal),
   })
   try {
     await worker.start()

@@ -1,4 +1,4 @@
-import { FAR_PERSON, leaveToWorkers, type Retinue, RetinueError } from '../index.js'
+import { FAR_PERSON, leaveToWorkers, type Retinue, RetinueError, type WorkerRefusal } from '../index.js'
 import type { DriveOptions, Start } from './drive.js'
 import { EXIT } from './exit.js'
 
@@ -37,6 +37,27 @@ export async function detach(retinue: Retinue, options: DriveOptions, start: Sta
   }
   await sayWhetherAnybodyWorks(retinue)
   return EXIT.ok
+}
+
+export function refusalInWords({ agent_id, worker, reason }: WorkerRefusal): string {
+  return `${worker} could not work on ${agent_id}, and it is tried again: ${reason}`
+}
+
+const REFUSALS_MS = 2000
+
+/** Says why workers do not take a run, as long as somebody waits for it. Answers with how to stop that. */
+export function sayRefusals(retinue: Retinue, run_id: string, say: (text: string) => void): () => void {
+  const said = new Set<string>()
+  const look = async () => {
+    for (const refusal of await retinue.refusals(run_id)) {
+      const text = refusalInWords(refusal)
+      if (!said.has(text)) say(text)
+      said.add(text)
+    }
+  }
+  // What keeps it from being read is met by whoever follows the run.
+  const timer = setInterval(() => void look().catch(() => {}), REFUSALS_MS)
+  return () => clearInterval(timer)
 }
 
 /** Whoever gives work away should not wait in vain for somebody to do it. */

@@ -10,7 +10,7 @@ import {
   storeFaultInWords,
   type Watching,
 } from '../index.js'
-import { detach, sayWhetherAnybodyWorks } from './detach.js'
+import { detach, sayRefusals, sayWhetherAnybodyWorks } from './detach.js'
 import { EXIT, exitOfResult } from './exit.js'
 import { terminalPerson } from './person.js'
 import type { PlanEditing } from './plan/approving.js'
@@ -47,21 +47,17 @@ export async function drive(retinue: Retinue, options: DriveOptions, start: Star
   if (options.detach) return detach(retinue, options, start)
   const far = retinue.engine === 'dbos'
   if (far && !options.finished) await sayWhetherAnybodyWorks(retinue)
-  if (options.record === undefined) return work(options, start, far)
+  if (options.record === undefined) return work(retinue, options, start)
   const file = openScriptFile(options.record)
   let run_id: string | null = null
   let fault: string | null = null
   let code: number
   try {
-    code = await work(
-      options,
-      (watching) => {
-        const run = start(watching)
-        run_id = run.run_id
-        return run
-      },
-      far,
-    )
+    code = await work(retinue, options, (watching) => {
+      const run = start(watching)
+      run_id = run.run_id
+      return run
+    })
   } finally {
     // Also of a run that failed or was left: what there is of it. Its own failure is what the exit code tells.
     fault = await file.finish(retinue, run_id)
@@ -74,8 +70,9 @@ export async function drive(retinue: Retinue, options: DriveOptions, start: Star
  * stdout carries the answer (or JSON) and nothing else, unless it is a
  * terminal with somebody in front of it; everything else goes to stderr.
  */
-async function work(options: DriveOptions, start: Start, far: boolean): Promise<number> {
+async function work(retinue: Retinue, options: DriveOptions, start: Start): Promise<number> {
   const { stdout, stderr } = process
+  const far = retinue.engine === 'dbos'
   const text = options.outputFormat === 'text'
   const quiet = isQuiet(options)
   const streams = text && !quiet && stdout.isTTY === true && !options.finished
@@ -93,6 +90,7 @@ async function work(options: DriveOptions, start: Start, far: boolean): Promise<
     ...(streams ? { onDelta: (delta) => view.delta(delta) } : {}),
   })
   const signals = onSignals(run, view, far)
+  const unsay = far && !options.finished ? sayRefusals(retinue, run.run_id, (text) => view.line(text)) : () => {}
   let began = false
   try {
     for await (const event of run) {
@@ -134,6 +132,7 @@ async function work(options: DriveOptions, start: Start, far: boolean): Promise<
     stderr.write(`retinue: ${said}. ${then} ${run.run_id}\n`)
     return why === null ? EXIT.failed : EXIT.terminated
   } finally {
+    unsay()
     view.close()
     signals.off()
   }

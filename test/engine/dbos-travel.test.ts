@@ -164,6 +164,8 @@ it('a worker that cannot have the repository says so, and another takes the run'
   const [said] = unable.said as unknown as { text: string }[]
   expect(said?.text).toContain('this checkout does not have the commit')
   expect((await face.events(run.run_id)).map(({ type }) => type)).toEqual(['run.created', 'agent.started'])
+  const why = expect.stringContaining('this checkout does not have the commit')
+  await expect.poll(() => face.refusals(run.run_id)).toMatchObject([{ agent_id: 'root', reason: why }])
   // This one was made before that commit, too, but can get it.
   const able = clone('able')
   git(able, 'reset', '--quiet', '--hard', 'HEAD~1')
@@ -172,6 +174,7 @@ it('a worker that cannot have the repository says so, and another takes the run'
   await startWorkers(1, order(able), onTestFinished)
   expect(await run.result()).toMatchObject({ outcome: 'completed', landing: { state: 'landed' } })
   expect(existsSync(join(home, 'out/three.txt'))).toBe(true)
+  expect(await face.refusals(run.run_id)).toEqual([])
 })
 
 it('work that was not merged elsewhere can be had at home', async ({ onTestFinished }) => {

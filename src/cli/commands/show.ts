@@ -8,6 +8,7 @@ import {
   type RunSummary,
   type StoredEvent,
 } from '../../index.js'
+import { refusalInWords } from '../detach.js'
 import { EXIT } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { outcomeOf } from '../plan/ending.js'
@@ -60,6 +61,7 @@ export async function runLines(
   return [
     ...runHead(run, paint, (await leftRuns(retinue, [run])).size > 0 ? NOT_CARRIED_OUT : undefined),
     ...(landing ? landingLines(landing, run.run_id, await remains(retinue, run.run_id, landing)) : []),
+    ...(await refusalLines(retinue, run.run_id)),
     ...(await keptLines(retinue, run)),
     ...(await planLines(retinue, run, paint)),
     ...(tree.length > 0 ? ['', ...tree, ''] : []),
@@ -68,6 +70,10 @@ export async function runLines(
     ...timeline(events, run.created_at, paint, full),
     ...(run.text ? [`\n${printable(run.text)}`] : []),
   ]
+}
+
+async function refusalLines(retinue: Retinue, run_id: string): Promise<string[]> {
+  return (await retinue.refusals(run_id)).map((refusal) => line(refusalInWords(refusal)))
 }
 
 /** How far the plan has come, where the run is about one. */

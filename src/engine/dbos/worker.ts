@@ -21,6 +21,9 @@ const TIDY_MS = 60_000
 /** Before one that failed is tried again, here or elsewhere. */
 const AGAIN_MS = 2000
 
+/** So many refusals are kept in mind. */
+const MOST_REFUSED = 1000
+
 const newName = customAlphabet('0123456789abcdefghijkmnpqrstuvwxyz', 8)
 
 /** What a person should hear of. */
@@ -57,6 +60,8 @@ type WorkerParts = {
   advance: (run_id: string, agent_id: string) => Promise<string>
   /** Lets go of all that is at work. */
   letGo: () => Promise<void>
+  /** For whoever waits for the agent. */
+  refused: (refusal: { run_id: string; agent_id: string; worker: string; reason: string }) => Promise<void>
   /** Removes from this checkout what runs of others have left. */
   sweep: () => Promise<void>
   /** An agent that could not be worked on here, a database that is away. */
@@ -77,6 +82,8 @@ export class QueueWorker {
   #problem: string | null = null
   #looking: Promise<void> | null = null
   #unlimit = () => {}
+  /** Why agents could not be worked on here. */
+  readonly #refused = new Map<string, string>()
 
   constructor(private readonly parts: WorkerParts) {
     const { dispatch, machine, project, concurrency, labels, limits, version } = parts
@@ -169,17 +176,29 @@ export class QueueWorker {
     if (this.#stopped) return this.#giveBack(run_id, agent_id)
     this.#working += 1
     try {
-      return await this.parts.advance(run_id, agent_id)
+      const advanced = await this.parts.advance(run_id, agent_id)
+      this.#refused.delete(`${run_id}/${agent_id}`)
+      return advanced
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      const text = `${agent_id} of run ${run_id} could not be worked on here, and is tried again: ${message}`
-      this.parts.say({ kind: 'problem', text })
+      await this.#refuse(run_id, agent_id, error instanceof Error ? error.message : String(error))
       await this.#again(run_id, agent_id)
       return 'failed'
     } finally {
       this.#working -= 1
       this.#done += 1
     }
+  }
+
+  /** Whoever waits for it gets to know why this worker is none for it. It is said once, however often it is tried. */
+  async #refuse(run_id: string, agent_id: string, reason: string): Promise<void> {
+    const key = `${run_id}/${agent_id}`
+    if (this.#refused.get(key) === reason) return
+    if (this.#refused.size >= MOST_REFUSED) this.#refused.clear()
+    this.#refused.set(key, reason)
+    const text = `${agent_id} of run ${run_id} could not be worked on here, and is tried again: ${reason}`
+    this.parts.say({ kind: 'problem', text })
+    // A database that is away is met by what gives it back.
+    await this.parts.refused({ run_id, agent_id, worker: this.id, reason }).catch(() => {})
   }
 
   /** It was taken from the queue in the moment in which that was closed. */
