@@ -67,7 +67,7 @@ import {
 import { RetinueError } from './errors.js'
 import { fanOutResults, isFanOut } from './fan-out.js'
 import { FarRuns } from './far-runs.js'
-import { createHost, type Host } from './host/index.js'
+import { createHost, type Host, type Identity } from './host/index.js'
 import { KeptRuns } from './kept-runs.js'
 import { createModels, type Models, recordScript } from './models/index.js'
 import { checkOptions, copied, retinueOptionsSchema, runOptionsSchema, signalOf, watchingSchema } from './options.js'
@@ -97,6 +97,7 @@ export async function createWorkerRetinue(options: RetinueOptions & { store: str
   advancing: Advancing
   dispatch: Dispatch
   machine: string
+  identity: Identity
   letGo: () => Promise<void>
 }> {
   const host = options.host ?? createHost()
@@ -104,7 +105,7 @@ export async function createWorkerRetinue(options: RetinueOptions & { store: str
   const { advancing, dispatch } = retinue
   if (!advancing || !dispatch) throw new Error('A worker has something to work with')
   const [machine = ''] = host.identity.owner.split(':')
-  return { retinue, advancing, dispatch, machine, letGo: () => retinue.letGo() }
+  return { retinue, advancing, dispatch, machine, identity: host.identity, letGo: () => retinue.letGo() }
 }
 
 async function assemble(options: RetinueOptions, role: Role): Promise<LocalRetinue> {

@@ -26,9 +26,9 @@ export type Worker = {
 /** One in a process. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { concurrency = DEFAULT_CONCURRENCY, say = () => {}, ...rest } = options
-  const { retinue, advancing, dispatch, machine, letGo } = await createWorkerRetinue(rest)
+  const { retinue, advancing, dispatch, machine, identity, letGo } = await createWorkerRetinue(rest)
   const worker = new QueueWorker({
-    ...{ dispatch, machine, concurrency, say, letGo, project: retinue.cwd, version: VERSION },
+    ...{ dispatch, machine, identity, concurrency, say, letGo, project: retinue.cwd, version: VERSION },
     advance: (run_id, agent_id) => advancing.advance(run_id, agent_id),
   })
   try {

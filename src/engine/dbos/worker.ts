@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { customAlphabet } from 'nanoid'
+import type { Identity } from '../../host/index.js'
 import { OWN_TIMEOUT } from './database.js'
 import { ADVANCE, APPLICATION, APPLICATION_VERSION, type Dispatch, QUIET } from './dispatch.js'
 import { openPool } from './pool.js'
@@ -42,6 +43,7 @@ type WorkerParts = {
   dispatch: Dispatch
   /** The name of this machine. */
   machine: string
+  identity: Identity
   project: string
   concurrency: number
   version: string
@@ -67,10 +69,11 @@ export class QueueWorker {
   #looking: Promise<void> | null = null
 
   constructor(private readonly parts: WorkerParts) {
-    const { dispatch, machine, project, concurrency, version } = parts
+    const { dispatch, machine, identity, project, concurrency, version } = parts
     this.id = `${machine}-${process.pid}-${newName()}`
-    const info = { name: this.id, host: machine, pid: process.pid, project, concurrency, version }
-    this.#roll = new Roll(dispatch.database, this.id, info)
+    const { owner } = identity
+    const info = { name: this.id, owner, host: machine, pid: process.pid, project, concurrency, version }
+    this.#roll = new Roll(dispatch.database, this.id, info, identity)
   }
 
   async start(): Promise<void> {
