@@ -17,6 +17,8 @@ import { AbandonedError, type Above, AgentLoop, loadMaterial, Recorder } from '.
 import type { Lease, Signal, Store } from './store/index.js'
 import type { Files, RunTrees, TreeOwner } from './workspaces/index.js'
 
+/** Before one that was let go of is tried again. */
+const AGAIN_MS = 1000
 /** How soon it is looked again whether whoever holds an agent is alive. */
 const LOOK_MS = 250
 /** The same for whether it may write. It is said that it waits after so many looks. */
@@ -119,7 +121,7 @@ export class Advancing {
       const { place, notes } = cancelled
         ? { place: await this.parts.driver.closingPlace(run), notes: [] }
         : await this.parts.driver.reopen(run, memory, await this.#watching(run_id))
-      await this.#reach(place.trees, memory)
+      if (!cancelled) await this.#reach(place.trees, memory)
       const { store, host, redactor } = this.parts
       const recorder = new Recorder(store, host.clock, lease, memory, redactor)
       const loop = new AgentLoop(place, recorder, await loadMaterial(store, memory))
@@ -164,12 +166,10 @@ export class Advancing {
       const { launcher, trees } = cancelled ? driver.closingFamily(run) : await this.#family(run_id, session_id)
       const children = launcher as RunChildren
       copied = trees
-      const above = await this.#above(parent, child, trees).catch(async (error) => {
-        if (tenure) await this.#letGo(tenure)
-        throw error
-      })
       // Its place may have been taken by one who died before anything was written.
       const memory = tenure === null ? null : await children.known(run_id, agent_id)
+      const reads = cancelled === null && memory?.tree == null
+      const above = await this.#keeping(tenure, () => this.#above(parent, child, trees, reads))
       if (tenure === null || memory === null) {
         if (cancelled)
           return await this.#notStarted(run_id, parent.agent_id, { agent_id, result: cancelledEarly(cancelled) })
@@ -185,7 +185,7 @@ export class Advancing {
       }
       return await this.#tended(tenure, parent.agent_id, async () => {
         if (memory.result) return null
-        await this.#reach(trees, memory)
+        if (!cancelled) await this.#reach(trees, memory)
         const { loop } = await children.goOn(tenure.lease, memory, above, tenure.woken)
         working = loop
         if (cancelled) loop.cancel((cancelled as { by: string }).by, (cancelled as { reason: string }).reason)
@@ -194,6 +194,17 @@ export class Advancing {
     } finally {
       forget()
       await copied?.removeCopy({ agent_id, is_root: false })
+    }
+  }
+
+  /** What has to be there before it is opened may take its time. Where it cannot be had, another may have it. */
+  async #keeping<T>(tenure: Tenure | null, work: () => Promise<T>): Promise<T> {
+    if (tenure === null) return work()
+    try {
+      return await this.parts.engine.keep(tenure.lease, work)
+    } catch (error) {
+      await this.#letGo(tenure)
+      throw error
     }
   }
 
@@ -231,7 +242,9 @@ export class Advancing {
       }
       return { heard, settled }
     }
-    await engine.wake(run_id, agent_id, `again-${epoch}`, { closes: true })
+    // What made this worker let go of it may be there still.
+    const later = engine.is_closing ? {} : { delay_ms: AGAIN_MS }
+    await engine.wake(run_id, agent_id, `again-${epoch}`, { closes: true, ...later })
     return 'left'
   }
 
@@ -349,8 +362,10 @@ export class Advancing {
     return { ...(asks ? { person: FAR_PERSON } : {}), ...(watched ? { onDelta: words.speaker(run_id) } : {}) }
   }
 
-  async #above(parent: AgentMemory, child: Child, trees: RunTrees): Promise<Above> {
-    const files = await this.#filesOf(parent, trees, { agent_id: child.id, is_root: false })
+  /** `reads`: it looks at what its parent has. One with a tree of its own does not, nor one that is only closed. */
+  async #above(parent: AgentMemory, child: Child, trees: RunTrees, reads: boolean): Promise<Above> {
+    const reader = { agent_id: child.id, is_root: false }
+    const files = reads ? await this.#filesOf(parent, trees, reader) : await this.parts.preparation.folder()
     return {
       files: () => files,
       at_once: child.repairs !== null,

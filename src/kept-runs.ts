@@ -30,7 +30,7 @@ export class KeptRuns {
 
   async diff(id: string, options?: { agent_id?: string; stat?: boolean }): Promise<string> {
     const { run_id } = await this.parts.reader.find(id)
-    await this.#bring(run_id, options?.agent_id)
+    await this.bring(run_id, options?.agent_id)
     return settled(await (await this.#open()).diff(run_id, options)).text
   }
 
@@ -39,7 +39,7 @@ export class KeptRuns {
     options?: { agent_id?: string; commit?: boolean },
   ): Promise<{ paths: string[]; commit: string | null }> {
     const { run_id } = await this.parts.reader.find(id)
-    await this.#bring(run_id, options?.agent_id)
+    await this.bring(run_id, options?.agent_id)
     const { paths, commit } = settled(await (await this.#open()).apply(run_id, options))
     return { paths, commit }
   }
@@ -62,8 +62,8 @@ export class KeptRuns {
     return { removed, kept }
   }
 
-  /** What it left in another checkout. */
-  async #bring(run_id: string, agent_id: string = ROOT): Promise<void> {
+  /** Has here what a run, or one of its sub-agents, left in another checkout. */
+  async bring(run_id: string, agent_id: string = ROOT): Promise<void> {
     const { host, cwd, reader, travel } = this.parts
     const [way, result] = await Promise.all([travel(run_id), reader.result(run_id)])
     if (way === null || result === null) return
@@ -99,6 +99,10 @@ export class KeptRuns {
       landingOf: async (run_id) => (await reader.result(run_id))?.landing ?? null,
       baseOf: async (run_id) => (await reader.root(run_id)).memory.tree?.base ?? null,
       changedAt: async (run_id) => (await reader.known(run_id))?.updated_at ?? null,
+      carriedOf: async (run_id, agent_id) => {
+        const where = await (await this.parts.travel(run_id))?.whereabouts(agent_id)
+        return where?.commit ?? null
+      },
       isAway: async (run_id) => (await this.parts.travel(run_id))?.isHome === false,
       isAlive: (owner) => host.identity.isAlive(owner),
       agentOf: (run_id, agent_id) => reader.child(run_id, agent_id),

@@ -71,7 +71,7 @@ import { RetinueError } from './errors.js'
 import { fanOutResults, isFanOut } from './fan-out.js'
 import { FarRuns } from './far-runs.js'
 import { hereIn } from './here.js'
-import { type CommitCheck, createHost, type Host } from './host/index.js'
+import { type CommitCheck, createHost, type Host, type Identity } from './host/index.js'
 import { travelOf } from './itineraries.js'
 import { KeptRuns } from './kept-runs.js'
 import { createModels, type Models, recordScript } from './models/index.js'
@@ -106,6 +106,7 @@ export async function createWorkerRetinue(
   advancing: Advancing
   dispatch: Dispatch
   machine: string
+  identity: Identity
   letGo: () => Promise<void>
   sweep: () => Promise<void>
 }> {
@@ -114,7 +115,8 @@ export async function createWorkerRetinue(
   const { advancing, dispatch } = retinue
   if (!advancing || !dispatch) throw new Error('A worker has something to work with')
   const [machine = ''] = host.identity.owner.split(':')
-  return { retinue, advancing, dispatch, machine, letGo: () => retinue.letGo(), sweep: () => retinue.sweep() }
+  const { identity } = host
+  return { retinue, advancing, dispatch, machine, identity, letGo: () => retinue.letGo(), sweep: () => retinue.sweep() }
 }
 
 async function assemble(options: RetinueOptions, role: Role): Promise<LocalRetinue> {
@@ -283,7 +285,7 @@ class LocalRetinue implements Retinue {
     this.#far = far
     this.#driver = new RunDriver({
       ...{ far, cwd, host, store, reach, redactor, reader: this.#reader, new_id: newId },
-      ...{ checkout: worker && checkout, bringHome: (run_id, how) => this.#kept.apply(run_id, how) },
+      ...{ checkout: worker && checkout, kept: this.#kept },
       ...{ engine: this.#engine, preparation: this.#preparation, catalogs: this.#catalogs },
     })
     if (worker && words) {

@@ -23,6 +23,7 @@ import { FAN_OUT_MODEL, fanOutResults, isFanOut } from './fan-out.js'
 import type { FarRuns } from './far-runs.js'
 import type { Host } from './host/index.js'
 import { travelOf } from './itineraries.js'
+import type { KeptRuns } from './kept-runs.js'
 import type { Model } from './models/index.js'
 import { PLAN_MODEL, planCall, proposalIn } from './plan-runs.js'
 import type { ContractChoice, Family, Preparation } from './preparation.js'
@@ -59,8 +60,8 @@ type Parts = {
   far: FarRuns | null
   /** The one that a worker works in. null: runs are worked on in the folder that they were begun in. */
   checkout: string | null
-  /** Brings what a run came to elsewhere into the folder. */
-  bringHome: (run_id: string, how: { commit: boolean }) => Promise<{ commit: string | null }>
+  /** What runs have left, here and elsewhere. */
+  kept: Pick<KeptRuns, 'apply' | 'bring'>
 }
 
 /** Begins runs, goes on with them and ends them: everything that makes a root agent work in this process. */
@@ -193,7 +194,7 @@ export class RunDriver {
     if (!run) throw new RetinueError('not_found', `There is no run ${run_id} in this store`)
     const done = await this.parts.reader.result(run_id)
     if (done) return done
-    this.belongsHere(run)
+    await this.#canGoOn(run)
     const { memory } = await this.parts.reader.root(run_id)
     allow(memory.contract.permissions.mode)
     const { far } = this.parts
@@ -242,7 +243,7 @@ export class RunDriver {
     const result = await this.parts.reader.result(run_id)
     if (!result) throw new RetinueError('abandoned', `Run ${run_id} is left to the workers`)
     const { landing } = result
-    return landing?.away ? { ...result, landing: await this.#broughtHome(far, run_id, landing) } : result
+    return landing?.state === 'kept' ? { ...result, landing: await this.#broughtHome(far, run_id, landing) } : result
   }
 
   /** Whoever waits for it where it was begun need not see to that. */
@@ -251,10 +252,14 @@ export class RunDriver {
       this.parts.store.read({ run_id, limit: 1 }),
       this.parts.reader.root(run_id),
     ])
-    const home = created?.type === 'run.created' ? created.data.engine?.checkout : undefined
-    if (home !== far.checkout) return landing
+    const engine = created?.type === 'run.created' ? created.data.engine : undefined
+    if (engine?.travels === undefined || engine.checkout !== far.checkout) return landing
     try {
-      const { commit } = await this.parts.bringHome(run_id, { commit: memory.contract.workspace.land === 'commit' })
+      if (!landing.away || landing.files.length === 0) {
+        await this.parts.kept.bring(run_id)
+        return landing
+      }
+      const { commit } = await this.parts.kept.apply(run_id, { commit: memory.contract.workspace.land === 'commit' })
       const { away: _, ...there } = landing
       return { ...there, state: 'landed', landed_commit: commit, branch: null, reason: null }
     } catch (error) {
@@ -339,7 +344,7 @@ export class RunDriver {
     }
     const done = await this.parts.reader.result(id)
     if (done) return done
-    this.belongsHere(run)
+    await this.#canGoOn(run)
     const { lease, loop } = await this.#takeOver(id, await this.closingPlace(run), [])
     loop.cancel(by, reason)
     return this.#work(lease, loop, () => {}, run.session_id)
@@ -470,6 +475,19 @@ export class RunDriver {
       closing: model !== undefined,
     })
     return { launcher, trees, above: null, catalog }
+  }
+
+  /** One whose files go with it is for the workers, wherever it is asked for: what is in its folder may be older. */
+  async #canGoOn(run: { run_id: string; workspace_root: string }): Promise<void> {
+    const { run_id } = run
+    const [created] = await this.parts.store.read({ run_id, limit: 1 })
+    const travels = created?.type === 'run.created' && created.data.engine?.travels !== undefined
+    if (!travels) return this.belongsHere(run)
+    if (this.parts.far) return
+    throw new RetinueError(
+      'input',
+      `Run ${run_id} is for the workers, wherever they are: go on with it with --engine dbos`,
+    )
   }
 
   /** A run goes on in the folder it was started in, and nowhere else. */

@@ -34,9 +34,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { concurrency = options.settings?.max_concurrent ?? DEFAULT_CONCURRENT, ...rest } = given
   checkOptions(workerOptionsSchema, { concurrency, labels, at_once, per_run })
   const limits = { at_once: at_once ?? null, per_run: per_run ?? null }
-  const { retinue, advancing, dispatch, machine, letGo, sweep } = await createWorkerRetinue(rest, labels)
+  const { retinue, advancing, dispatch, machine, identity, letGo, sweep } = await createWorkerRetinue(rest, labels)
   const worker = new QueueWorker({
-    ...{ dispatch, machine, concurrency, limits, say, letGo, sweep, project: retinue.cwd, version: VERSION },
+    ...{ dispatch, machine, identity, concurrency, limits, say, letGo, sweep, project: retinue.cwd, version: VERSION },
     labels: [...new Set(labels)],
     advance: (run_id, agent_id) => advancing.advance(run_id, agent_id),
     refused: (refusal) => advancing.refused(refusal),

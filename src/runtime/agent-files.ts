@@ -3,7 +3,7 @@ import type { TreeResult } from '../host/index.js'
 import { blobDigest } from '../store/index.js'
 import type { AgentTree, Files, RunTrees, TreeOwner } from '../workspaces/index.js'
 import type { Above } from './launcher.js'
-import type { Recorder } from './recorder.js'
+import { AbandonedError, type Recorder } from './recorder.js'
 import { inTurn } from './turns.js'
 
 type AgentSide = {
@@ -173,7 +173,7 @@ export class AgentFiles {
     this.#travels = travel !== null
     if (tree === null) {
       // The folder that a run which travels began in may be elsewhere.
-      const needsTree = above ? above.at_once : travel !== null
+      const needsTree = above ? above.at_once : travel !== null && recorder.memory.cancel === null
       if (needsTree && recorder.memory.no_tree === null) await this.ownForCall()
       return
     }
@@ -187,11 +187,20 @@ export class AgentFiles {
   async #moved(tree: NonNullable<AgentMemory['tree']>): Promise<TreeResult<{ tree: AgentTree }>> {
     const { recorder, trees } = this.side
     const commit = tree.carried?.commit ?? tree.base
+    // Whoever has let go of it touches nothing any more.
+    await recorder.commit()
     const made = await trees.add(this.#owner, tree.base, recorder.memory.contract.workspace.owns, commit)
     if (!made.ok) return made
     const fault = await this.side.setUp(made.tree, tree.base)
-    if (fault !== null) return { ok: false, code: 'failed', message: fault }
-    const { included, notes, checkout = '' } = made.created
+    // Another worker may be able to make it ready.
+    if (fault !== null) throw new AbandonedError(`its worktree could not be made ready here: ${fault}`)
+    const { included, checkout = '' } = made.created
+    const ignored = await made.tree.ignored(recorder.memory.files_changed)
+    const lost = ignored.ok ? ignored.paths : []
+    const notes = [
+      ...made.created.notes,
+      ...(lost.length > 0 ? [`stayed behind, since git ignores it: ${lost.join(', ')}`] : []),
+    ]
     recorder.record('agent.worktree_moved', { checkout, commit, included, notes })
     await recorder.commit()
     this.#at = commit

@@ -1,5 +1,4 @@
 import { type AgentMemory, type FileChange, type Landing, type Outcome, titleOf } from '../domain/index.js'
-import type { TreeResult } from '../host/index.js'
 import type { AgentTree, RunTrees } from '../workspaces/index.js'
 import type { AgentFiles } from './agent-files.js'
 import { AbandonedError, type Recorder } from './recorder.js'
@@ -12,7 +11,13 @@ export async function land(side: LandingSide, succeeded: boolean, outcome: Outco
   const { memory } = recorder
   const { base } = memory.tree as NonNullable<AgentMemory['tree']>
   const settle = (landing: Landing) => recorder.record(landing.state === 'landed' ? 'run.landed' : 'run.kept', landing)
-  const { what, left_out } = await resultOf(side, base)
+  const found = await resultOf(side, base)
+  if (!found.ok) {
+    // There is nothing to bring: what there is of it is in the log, for whoever can have it.
+    if (!succeeded && found.known !== null) return settle(unread(trees, base, found.known, outcome, found.message))
+    throw new AbandonedError(`what it came to cannot be read: ${found.message}`)
+  }
+  const { what, left_out } = found
   const rest = left_out.length > 0 ? { left_out } : {}
   const into = memory.contract.workspace.land ?? 'changes'
   // What a process has begun to bring is brought to the end, whatever else has happened to the run since.
@@ -30,25 +35,44 @@ export async function land(side: LandingSide, succeeded: boolean, outcome: Outco
   return settle({ ...(await trees.land(what, { into, again, title })), ...rest })
 }
 
-type Result = { what: { base: string; commit: string; files: FileChange[] }; left_out: string[] }
+type Result =
+  | { ok: true; what: { base: string; commit: string; files: FileChange[] }; left_out: string[] }
+  /** `known`: the last commit of it that others can have. null: it is here alone. */
+  | { ok: false; message: string; known: string | null }
 
 /** What was about to land when a process died is what lands. */
 async function resultOf({ recorder, trees, files: own }: LandingSide, base: string): Promise<Result> {
   const { tree } = own
   const { landing } = recorder.memory
   const begun = landing && 'under_way' in landing ? landing.under_way.commit : null
-  // Without its folder, what was merged is still on its branch.
-  const last = () => (tree ? own.whole('Changes of the run itself') : trees.head())
-  const { commit } = begun === null ? orLeave(await last()) : { commit: begun }
-  const { files } = orLeave(await trees.remember(base, commit))
-  return { what: { base, commit, files }, left_out: await leftOut(recorder.memory, files, tree) }
+  const known = recorder.memory.tree?.carried?.commit ?? (recorder.memory.tree?.checkout ? base : null)
+  // Without its folder, what was merged is still on its branch; and what could not be carried is not its result.
+  const isWhole = tree !== null && (known === null || recorder.memory.no_tree === null)
+  const last = () => (isWhole ? own.whole('Changes of the run itself') : trees.head())
+  const taken = begun === null ? await last() : ({ ok: true, commit: begun } as const)
+  if (!taken.ok) return { ok: false, message: taken.message, known }
+  const { commit } = taken
+  const remembered = await trees.remember(base, commit)
+  if (!remembered.ok) return { ok: false, message: remembered.message, known }
+  const { files } = remembered
+  return { ok: true, what: { base, commit, files }, left_out: await leftOut(recorder.memory, files, tree) }
 }
 
-/** A run whose result cannot be read just now is left as it is: it can be gone on with when that has been seen to. */
-function orLeave<T>(result: TreeResult<T>): T {
-  if (result.ok) return result
-  throw new AbandonedError(`what it came to cannot be read: ${result.message}`)
+function unread(trees: RunTrees, base: string, commit: string, outcome: Outcome, message: string): Landing {
+  const reason = `the run ended as ${outcome}, and its files could not be had where it ended: ${message}`
+  return {
+    state: 'kept',
+    base,
+    commit,
+    files: [],
+    landed_commit: null,
+    branch: trees.branchOf(ROOT),
+    reason,
+    away: true,
+  }
 }
+
+const ROOT = { agent_id: 'root', is_root: true }
 
 /** What the root itself wrote and no commit has. What its sub-agents left out is in their receipts. */
 async function leftOut(memory: AgentMemory, files: readonly FileChange[], tree: AgentTree | null): Promise<string[]> {

@@ -12,19 +12,27 @@ type Wanted = { run_id: string; landing: Landing | null; agent_id: string | null
 export async function bringHome(trees: Trees, travel: Travel, wanted: Wanted): Promise<TreeResult<object>> {
   const { run_id, landing, agent_id } = wanted
   if (agent_id !== null) return bringAgent(trees, travel, run_id, agent_id)
-  if (landing === null || (await trees.recall(run_id)).ok) return { ok: true }
+  if (landing === null) return { ok: true }
   const { base, commit } = landing
+  const known = await trees.recall(run_id)
+  if (known.ok && known.result === commit) return known
   const brought = await travel.bring(trees, commit)
   if (!brought.ok) return brought
   const received = landing.state === 'kept' ? await trees.receive(run_id, INTEGRATION, commit) : brought
-  return received.ok ? trees.remember(run_id, { base, result: commit }) : received
+  if (!received.ok) return received
+  // The branch that the log names; where it cannot be shown, what is on it can be had all the same.
+  if (landing.state === 'kept' && travel.isHome) await trees.publish(run_id, INTEGRATION)
+  return trees.remember(run_id, { base, result: commit })
 }
 
 async function bringAgent(trees: Trees, travel: Travel, run_id: string, agent_id: string): Promise<TreeResult<object>> {
-  const known = await trees.head(run_id, agent_id)
-  if (known.ok || known.code !== 'missing') return known
-  const where = await travel.whereabouts(agent_id)
-  if (where === null) return { ok: true }
+  const [known, where] = [await trees.head(run_id, agent_id), await travel.whereabouts(agent_id)]
+  if (!known.ok && known.code !== 'missing') return known
+  // It may have been here, and gone on elsewhere.
+  if (where === null || (known.ok && (known.commit === where.commit || where.checkout === travel.checkout)))
+    return { ok: true }
   const brought = await travel.bring(trees, where.commit)
-  return brought.ok ? trees.receive(run_id, agent_id, where.commit) : brought
+  if (!brought.ok) return brought
+  const removed = known.ok ? await trees.remove(run_id, agent_id) : known
+  return known.ok && !removed.ok ? removed : trees.receive(run_id, agent_id, where.commit)
 }

@@ -1,6 +1,6 @@
 import { type Landing, ownerInWords } from '../domain/index.js'
 import type { ListedTree, Trees } from '../host/index.js'
-import { INTEGRATION, ownPath } from './names.js'
+import { INTEGRATION, isCopy, ownPath } from './names.js'
 
 /** A worktree or a branch that there is, as people are told about it. */
 export type KeptTree = {
@@ -33,6 +33,8 @@ export type RunKnowledge = {
   changedAt(run_id: string): Promise<number | null>
   /** Whether it was begun in another checkout: what it has here was carried, and is nobody's any more when it has ended. */
   isAway(run_id: string): Promise<boolean>
+  /** The last commit of an agent that other checkouts can have; null: it has none. */
+  carriedOf(run_id: string, agent_id: string): Promise<string | null>
   /** Whether a process is there; null: it cannot be known from here. See `Identity`. */
   isAlive(owner: string): boolean | null
 }
@@ -52,7 +54,8 @@ export async function judgeTrees(trees: Trees, known: RunKnowledge, listed: read
     if (!runs.has(run_id)) runs.set(run_id, lookUp(trees, known, run_id))
     const siblings = listed.filter((other) => other.run_id === run_id)
     const run = await (runs.get(run_id) as Promise<Run>)
-    const judgement = await judge(trees, run, tree, siblings)
+    const known_elsewhere = run.away && (await isKnownElsewhere(trees, known, tree))
+    const judgement = known_elsewhere ? CARRIED : await judge(trees, run, tree, siblings)
     const ignored = run.status === 'closed' && !run.away ? await ignoredOf(trees, tree) : null
     const agent_id = name === INTEGRATION ? 'root' : name
     judged.push({
@@ -63,6 +66,22 @@ export async function judgeTrees(trees: Trees, known: RunKnowledge, listed: read
     })
   }
   return judged
+}
+
+const CARRIED: Judgement = {
+  state: 'left_over',
+  why: 'its run was begun in another checkout, and all of it is known there',
+}
+
+/** Whether all that is in a worktree and on its branch was carried, or is a copy of what somebody else has. */
+export async function isKnownElsewhere(
+  trees: Trees,
+  { carriedOf }: Pick<RunKnowledge, 'carriedOf'>,
+  { run_id, name, commit }: ListedTree,
+): Promise<boolean> {
+  if (isCopy(name) || commit === null) return true
+  const found = await trees.isCommitted(run_id, name)
+  return found.ok && found.committed && commit === (await carriedOf(run_id, name === INTEGRATION ? 'root' : name))
 }
 
 /** So many paths are said before the rest is counted. */
@@ -115,8 +134,7 @@ async function judge(trees: Trees, run: Run, tree: ListedTree, siblings: readonl
     return { state: 'in_use', why: `its run was interrupted and can go on: retinue resume ${tree.run_id}` }
   }
   if (status === null) return judgeUnknown(run, tree)
-  if (run.away)
-    return { state: 'left_over', why: 'its run was begun in another checkout, and all of it is known there' }
+  if (isCopy(tree.name)) return { state: 'left_over', why: 'it is a copy of what another agent had' }
   if (tree.path !== null) {
     const found = await trees.isCommitted(tree.run_id, tree.name)
     if (!found.ok) return { state: 'kept', why: `its files cannot be compared with its branch: ${found.message}` }

@@ -1,7 +1,7 @@
 import type { CommitCheck, Git, ListedTree, TreeResult, Trees } from '../host/index.js'
 import { commitPaths } from './commit.js'
 import { fault, type KeptResult } from './kept-fault.js'
-import { hasAll, type Judged, judgeTrees, type KeptTree, type RunKnowledge } from './kept-state.js'
+import { hasAll, isKnownElsewhere, type Judged, judgeTrees, type KeptTree, type RunKnowledge } from './kept-state.js'
 import { type KeptWork, type KnownAgent, noTree, workOfAgent, workOfRun } from './kept-work.js'
 import { INTEGRATION, ownPath } from './names.js'
 
@@ -152,8 +152,10 @@ export function createKept(parts: KeptParts): Kept {
       if (!listed.ok) return fault('failed', listed.message)
       for (const run_id of new Set(listed.trees.map((tree) => tree.run_id))) {
         if ((await statusOf(run_id)) !== 'closed' || !(await parts.isAway(run_id))) continue
-        const gone = await trees.removeRun(run_id)
-        if (gone.ok) await trees.forget(run_id)
+        const mine = listed.trees.filter((tree) => tree.run_id === run_id)
+        const known = await Promise.all(mine.map((tree) => isKnownElsewhere(trees, parts, tree)))
+        const gone = known.every(Boolean) ? await trees.removeRun(run_id) : null
+        if (gone?.ok) await trees.forget(run_id)
       }
       return { ok: true }
     },

@@ -21,7 +21,7 @@ import type {
 } from '../host/index.js'
 import type { Files } from './files.js'
 import { type LandingWish, landResult, type RunResult } from './landing.js'
-import { INTEGRATION, ownPath } from './names.js'
+import { copyName, INTEGRATION, ownPath } from './names.js'
 import { ownershipFault } from './ownership.js'
 import type { Travel, Whereabouts } from './travel.js'
 
@@ -280,8 +280,10 @@ export class RunTrees {
       if (found.ok) await found.tree.reset(work.commit)
     }
     if (await this.#isAway()) {
-      // All of it was carried, and the person is elsewhere.
-      await opened.trees.remove(this.parts.run_id, nameOf(owner), { later: true })
+      // The person is elsewhere. What was carried is there too; what was not is here alone.
+      const where = await (await this.travel())?.whereabouts(owner.agent_id)
+      const isCarried = work === null || where?.commit === work.commit
+      if (isCarried) await opened.trees.remove(this.parts.run_id, nameOf(owner), { later: true })
       return { ok: true, kept: this.placeOf(owner) }
     }
     const published = await opened.trees.publish(this.parts.run_id, nameOf(owner))
@@ -342,8 +344,10 @@ export class RunTrees {
     if (!opened.ok) return
     const { trees } = opened
     const { run_id } = this.parts
+    // What is left of it here is swept when it was carried.
     if (await this.#isAway()) {
-      await trees.removeRun(run_id)
+      await trees.remove(run_id, INTEGRATION)
+      await trees.own(run_id, null)
       return
     }
     const all = await trees.isCommitted(run_id, INTEGRATION)
@@ -377,7 +381,7 @@ export class RunTrees {
 
   /** Another for each process: two may take up the same agent for a moment, and one of them is too late. */
   #copyName(reader: TreeOwner): string {
-    return `${nameOf(reader)}-reads-${this.#mark}`
+    return copyName(nameOf(reader), this.#mark)
   }
 
   /** Whether the person whose run it is has another folder than this. */

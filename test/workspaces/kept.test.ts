@@ -38,6 +38,7 @@ async function folder(options: { git?: boolean; below?: string; files?: Record<s
     baseOf: async () => known.base,
     changedAt: async (run_id) => (run_id === RUN ? known.changed_at : null),
     isAway: async () => false,
+    carriedOf: async () => null,
     isAlive: (owner) => host.identity.isAlive(owner),
     agentOf: async (_, agent_id) => known.agents.get(agent_id) ?? null,
     now: () => 40 * DAY,

@@ -4,7 +4,7 @@ import { rollTable, SILENT_MS, type WorkerInfo } from './roll.js'
 import { routeOf } from './routes.js'
 
 /** A worker that gave a word lately. Times are the database's. */
-export type PresentWorker = Omit<WorkerInfo, 'name'> & { id: string; started_at: number; beat_at: number }
+export type PresentWorker = Omit<WorkerInfo, 'name' | 'owner'> & { id: string; started_at: number; beat_at: number }
 
 const ANSWER_MS = 10_000
 
@@ -21,7 +21,7 @@ export function presentWorkers(database: Database): Promise<PresentWorker[] | nu
        WHERE beat_at > now() - $1 * interval '1 ms' ORDER BY started_at, executor`,
       [SILENT_MS],
     )
-    return rows.map(({ executor, info: { name: _, ...info }, started_at, beat_at }) => ({
+    return rows.map(({ executor, info: { name: _, owner: __, ...info }, started_at, beat_at }) => ({
       id: executor,
       ...UNSAID,
       ...info,

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Identity } from '../../host/index.js'
 import type { Database } from './database.js'
 
 /** A worker that gave no word for so long does not work any more, whatever its connection says. */
@@ -14,6 +15,8 @@ const FORGOTTEN = "interval '1 hour'"
 /** What others may know of a worker. */
 export type WorkerInfo = {
   name: string
+  /** The process, as leases name it: whoever is on its machine knows whether it lives. */
+  owner: string
   host: string
   pid: number
   /** The path of its folder on its machine. */
@@ -46,6 +49,7 @@ export class Roll {
     private readonly database: Database,
     readonly executor: string,
     private readonly info: WorkerInfo,
+    private readonly identity: Identity,
   ) {}
 
   /** Says that this worker is there. */
@@ -61,7 +65,8 @@ export class Roll {
   /** Those of these workers that are gone. One looks at a time: null where another does. */
   async gone<T>(executors: readonly string[], takeUp: (gone: string[]) => Promise<T>): Promise<T | null> {
     const client = await this.#connected()
-    if (executors.length === 0 || performance.now() - this.#connected_at < SETTLED_MS) return null
+    if (executors.length === 0) return null
+    const settled = performance.now() - this.#connected_at >= SETTLED_MS
     await client.query('BEGIN')
     try {
       const { rows: locked } = await client.query<{ mine: boolean }>(
@@ -69,19 +74,23 @@ export class Roll {
         [`${this.database.schema} look for dead workers`],
       )
       if (!locked[0]?.mine) return null
-      const { rows } = await client.query<{ executor: string }>(
-        `SELECT asked.executor FROM unnest($1::text[]) AS asked (executor)
-         LEFT JOIN ${this.#table} AS worker USING (executor)
-         WHERE worker.beat_at IS NULL
+      const { rows } = await client.query<{ executor: string; owner: string | null; silent: boolean }>(
+        `SELECT asked.executor, worker.info ->> 'owner' AS owner, worker.beat_at IS NULL
             OR worker.beat_at < now() - $2 * interval '1 ms'
             OR (worker.beat_at < now() - $3 * interval '1 ms' AND NOT EXISTS (
                  SELECT 1 FROM pg_locks
                  WHERE locktype = 'advisory' AND objsubid = 1 AND granted
-                   AND (classid::bigint << 32) | objid::bigint = hashtextextended(asked.executor, 0)))`,
+                   AND (classid::bigint << 32) | objid::bigint = hashtextextended(asked.executor, 0))) AS silent
+         FROM unnest($1::text[]) AS asked (executor) LEFT JOIN ${this.#table} AS worker USING (executor)`,
         [[...executors], SILENT_MS, UNLOCKED_MS],
       )
       await client.query(`DELETE FROM ${this.#table} WHERE beat_at < now() - ${FORGOTTEN}`)
-      const gone = rows.map(({ executor }) => executor).filter((executor) => executor !== this.executor)
+      // Of a process on this machine it is known whether it lives, and nobody need wait until it has been silent for long.
+      const isDead = (owner: string | null) => owner !== null && this.identity.isAlive(owner) === false
+      const gone = rows
+        .filter(({ silent, owner }) => (silent && settled) || isDead(owner))
+        .map(({ executor }) => executor)
+        .filter((executor) => executor !== this.executor)
       return gone.length > 0 ? await takeUp(gone) : null
     } finally {
       await client.query('COMMIT')

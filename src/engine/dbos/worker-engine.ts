@@ -44,6 +44,8 @@ type Ears = { bell: Bell; caught_up: Promise<void>; close: () => void }
 /** Agents on this worker. Their sub-agents are handed to whichever worker has room, this one too. */
 export class WorkerEngine implements Engine {
   readonly ttl_ms = LEASE_TTL_MS
+  /** Whether it lets go of what it has because it ends. */
+  is_closing = false
   readonly #place: Workplace
   readonly #watch: RunWatch
   /** Of one parent so many are given away at once; what a worker takes is its queue's to limit. */
@@ -342,6 +344,7 @@ export class WorkerEngine implements Engine {
 
   /** Lets go of everything that is at work here: other workers take it up. */
   close(): Promise<void> {
+    this.is_closing = true
     return this.#place.close('the worker was stopped')
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { customAlphabet } from 'nanoid'
+import type { Identity } from '../../host/index.js'
 import { OWN_TIMEOUT } from './database.js'
 import { ADVANCE, APPLICATION, APPLICATION_VERSION, type Dispatch, QUIET } from './dispatch.js'
 import { limitHere } from './own-limit.js'
@@ -51,6 +52,7 @@ type WorkerParts = {
   dispatch: Dispatch
   /** The name of this machine. */
   machine: string
+  identity: Identity
   project: string
   concurrency: number
   /** What this machine has that others have not. */
@@ -86,11 +88,13 @@ export class QueueWorker {
   readonly #refused = new Map<string, string>()
 
   constructor(private readonly parts: WorkerParts) {
-    const { dispatch, machine, project, concurrency, labels, limits, version } = parts
+    const { dispatch, machine, identity, project, concurrency, labels, limits, version } = parts
     this.id = `${machine}-${process.pid}-${newName()}`
+    const { owner } = identity
     const where = { project, project_id: dispatch.here.project, checkout: dispatch.here.checkout }
-    const info = { name: this.id, host: machine, pid: process.pid, ...where, concurrency, labels, ...limits, version }
-    this.#roll = new Roll(dispatch.database, this.id, info)
+    const who = { name: this.id, owner, host: machine, pid: process.pid }
+    const info = { ...who, ...where, concurrency, labels, ...limits, version }
+    this.#roll = new Roll(dispatch.database, this.id, info, identity)
   }
 
   async start(): Promise<void> {

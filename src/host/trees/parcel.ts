@@ -1,12 +1,13 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { GitCommand } from '../git-command.js'
 import { checkFiles } from '../git-objects.js'
 import type { CommitCheck, Parcel, TreeResult } from '../host.js'
 import { fault } from '../paths.js'
 import { isFiltered } from './filtered.js'
 import { givePacks } from './packs.js'
-import { asTreeFault, MAX_LIST, type Private, refOf } from './private.js'
+import { asTreeFault, MAX_LIST, type Person, type Private, refOf } from './private.js'
 import { makeScratch } from './scratch.js'
 
 /** One that is larger does not fit into a row of a database, nor through a network in any sensible time. */
@@ -25,9 +26,28 @@ export async function packBase(
   // As they are on the disk they may be what a filter is there to hide.
   if (kept.filtered)
     return fault('failed', 'the folder has files that git filters, and these are not carried elsewhere')
-  const remotes = await own.person.git.run(['rev-parse', '--remotes'], { max_output: MAX_LIST })
-  if (!remotes.ok) return asTreeFault(remotes)
-  return pack(own, commit, [...new Set(remotes.stdout.split('\n').filter(Boolean))], check)
+  const known = await atOrigin(own, own.person)
+  return known.ok ? pack(own, commit, known.commits, check) : known
+}
+
+/** What other clones can get: branches of the origin that are known here, but for those that it has no more. */
+async function atOrigin(own: Private, person: Person): Promise<TreeResult<{ commits: string[] }>> {
+  const format = '--format=%(objectname) %(refname:lstrip=3)'
+  const tracked = await own.person?.git.run(['for-each-ref', format, 'refs/remotes/origin/'], { max_output: MAX_LIST })
+  if (!tracked?.ok) return tracked ? asTreeFault(tracked) : { ok: true, commits: [] }
+  const refs = tracked.stdout
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => line.split(' '))
+  if (refs.length === 0) return { ok: true, commits: [] }
+  const asked = await remoteGit(own, person, ASKING_MS).run(
+    [...PROTOCOLS, 'ls-remote', '--quiet', '--heads', 'origin'],
+    { env: surroundings(), max_output: MAX_LIST },
+  )
+  // Where it cannot be asked now, what was there when it last could counts.
+  const names = asked.ok ? new Set(asked.stdout.split('\n').map((line) => line.split('\trefs/heads/')[1])) : null
+  const there = refs.filter(([, name]) => names === null || names.has(name))
+  return { ok: true, commits: [...new Set(there.flatMap(([commit]) => commit ?? []))] }
 }
 
 export async function pack(
@@ -108,16 +128,40 @@ export async function lacking(own: Private, commits: readonly string[]): Promise
 /** What a fetch of the person's own would use. Programs as remotes stay out. */
 const PROTOCOLS = ['https', 'http', 'ssh', 'git', 'file'].flatMap((name) => ['-c', `protocol.${name}.allow=always`])
 
-/** Brings the person's repository up to what its remotes have. One process at a time, as git would say. */
+const ASKING_MS = 15_000
+const FETCHING_MS = 600_000
+/** So long what a fetch that failed said stands for the next. */
+const AGAIN_MS = 30_000
+
+const failures = new WeakMap<Private['machine']['locks'], Map<string, { at: number; failed: TreeResult<object> }>>()
+
+/** Brings the person's repository up to what its origin has. One process at a time, and not again and again in vain. */
 export async function fetchRemotes(own: Private): Promise<TreeResult<object>> {
   const { person, machine } = own
   if (person === null) return { ok: true }
+  const { locks } = machine
+  const failed = failures.get(locks) ?? new Map<string, { at: number; failed: TreeResult<object> }>()
+  failures.set(locks, failed)
+  return locks.run(`fetch ${person.common_dir}`, async () => {
+    const before = failed.get(person.common_dir)
+    if (before && Date.now() - before.at < AGAIN_MS) return before.failed
+    failed.delete(person.common_dir)
+    const args = [...PROTOCOLS, 'fetch', '--quiet', '--no-write-fetch-head', 'origin']
+    const fetched = await remoteGit(own, person, FETCHING_MS).run(args, { env: surroundings() })
+    if (fetched.ok) return { ok: true }
+    failed.set(person.common_dir, { at: Date.now(), failed: asTreeFault(fetched) })
+    return asTreeFault(fetched)
+  })
+}
+
+/** git as the person would use it to speak to a remote: what they have set up in their home has a say. */
+function remoteGit({ machine, top }: Private, { git_dir }: Person, timeout_ms: number): GitCommand {
+  return new GitCommand(machine, top, { git_dir, work_tree: top, timeout_ms })
+}
+
+function surroundings(): Record<string, string> {
   const { SSH_AUTH_SOCK } = process.env
-  const env = { HOME: homedir(), GIT_TERMINAL_PROMPT: '0', ...(SSH_AUTH_SOCK ? { SSH_AUTH_SOCK } : {}) }
-  const fetched = await machine.locks.run(`fetch ${person.common_dir}`, () =>
-    person.git.run([...PROTOCOLS, 'fetch', '--all', '--quiet', '--no-write-fetch-head'], { env }),
-  )
-  return fetched.ok ? { ok: true } : asTreeFault(fetched)
+  return { HOME: homedir(), GIT_TERMINAL_PROMPT: '0', ...(SSH_AUTH_SOCK ? { SSH_AUTH_SOCK } : {}) }
 }
 
 /** Gives what was carried here the name that it would have, had it been made here. */

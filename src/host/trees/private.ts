@@ -14,7 +14,10 @@ import { removeStaleLocks } from './stale-locks.js'
 
 export type Machine = { processes: Processes; programs: OwnPrograms; locks: Locks }
 
-/** The repository that the person has. Only rev-parse, config, symbolic-ref and update-ref are ever run in it. */
+/**
+ * The repository that the person has. Only rev-parse, for-each-ref, config, symbolic-ref and update-ref are ever run in it;
+ * for runs that travel, ls-remote and fetch too.
+ */
 export type Person = {
   git_dir: string
   /** Where refs and configuration are; another folder than `git_dir` in a linked worktree. */
