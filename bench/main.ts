@@ -206,7 +206,7 @@ async function postgres(): Promise<void> {
 }
 
 async function workers(): Promise<void> {
-  const shape = { slow: { children: 24, at_once: 4 }, quick: { children: 100, at_once: 8 }, rounds: 3 }
+  const shape = { slow: { children: 72, at_once: 4 }, quick: { children: 100, at_once: 8 }, rounds: 3 }
   const { one_ms, two_ms, speed_up, ours, bare, rate, events } = await workerTimes(folder, shape)
   const { slow, quick } = shape
   const seconds = (ms: number) => (ms / 1000).toFixed(1)
