@@ -4,6 +4,9 @@ import { defineConfig } from 'vitest/config'
 /** They look at what their process has loaded or holds, so that each needs one of its own. */
 const ALONE = ['test/models/prices-load.test.ts', 'test/host/leash.test.ts']
 
+/** They are about how soon something happens, or take both cores for minutes: after the others, one by one. */
+const STORMS = ['test/e2e/chaos.test.ts', 'test/engine/dbos-kill.test.ts', 'test/engine/dbos-cancel.test.ts']
+
 export default defineConfig({
   // As in web/vite.config.ts, for those parts of the web app that are tested without a browser.
   resolve: { alias: { '#domain': fileURLToPath(new URL('src/domain/index.ts', import.meta.url)) } },
@@ -29,7 +32,11 @@ export default defineConfig({
         },
       },
       // Files share their worker's modules: loading them anew for each would take as long as an eighth of the tests.
-      { extends: true, test: { name: 'together', include: ['test/**/*.test.ts'], exclude: ALONE, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'together', include: ['test/**/*.test.ts'], exclude: [...ALONE, ...STORMS], isolate: false },
+      },
+      { extends: true, test: { name: 'storms', include: STORMS, maxWorkers: 1, sequence: { groupOrder: 1 } } },
     ],
   },
 })
