@@ -73,12 +73,12 @@ export class Advancing {
     const { engine, store } = this.parts
     const run = await store.run(run_id)
     if (!run || run.status === 'closed') return 'over'
-    await this.#checkPlace(run)
     await engine.listen()
-    const may_have = await engine.mayHave(run_id, agent_id)
+    const is_here = await this.#isHere(run)
+    const may_have = is_here && (await engine.mayHave(run_id, agent_id))
     for (;;) {
       // Those that may have it have been asked too.
-      if (!may_have && !(await this.#isCancelled(run_id, agent_id))) return 'over'
+      if (!may_have && !(await this.#canClose(run_id, agent_id, is_here))) return 'over'
       if (await isLeftAlone(store, { run_id, agent_id })) return 'paused'
       const outcome = agent_id === ROOT ? await this.#root(run) : await this.#child(run, agent_id)
       if (outcome === 'held') await this.#lookLater(run_id, agent_id, !may_have)
@@ -97,13 +97,18 @@ export class Advancing {
   }
 
   /** One whose files do not go with it is worked on where it was begun, and nowhere else. */
-  async #checkPlace({ run_id, workspace_root }: RunRow): Promise<void> {
+  async #isHere({ run_id, workspace_root }: RunRow): Promise<boolean> {
     const { store, cwd, checkout } = this.parts
     const [created] = await store.read({ run_id, limit: 1 })
     const engine = created?.type === 'run.created' ? created.data.engine : undefined
-    const isHere = engine?.checkout === undefined ? workspace_root === cwd : engine.checkout === checkout
-    if (engine?.travels || isHere) return
-    throw new RetinueError('input', `Run ${run_id} belongs to ${workspace_root}, and this worker works in ${cwd}`)
+    if (engine?.travels) return true
+    return engine?.checkout === undefined ? workspace_root === cwd : engine.checkout === checkout
+  }
+
+  /** One that is cancelled is closed by any worker, unless it has worktrees where it was begun. */
+  async #canClose(run_id: string, agent_id: string, is_here: boolean): Promise<boolean> {
+    if (!(await this.#isCancelled(run_id, agent_id))) return false
+    return is_here || (await this.#memory(run_id, ROOT))?.tree === null
   }
 
   async #root(run: RunRow): Promise<Outcome> {

@@ -162,11 +162,19 @@ async function assemble(options: RetinueOptions, role: Role): Promise<LocalRetin
 }
 
 function databaseFor(store: Store | string | undefined): ReturnType<typeof databaseOf> {
-  if (typeof store === 'string' && isDatabaseUrl(store)) return databaseOf(store)
+  if (typeof store === 'string' && isDatabaseUrl(store)) return databaseNamed(store)
   throw new RetinueError(
     'config',
     'The engine dbos runs agents on the PostgreSQL that has the log: name one with store: postgres://…, or leave engine: local',
   )
+}
+
+function databaseNamed(url: string): ReturnType<typeof databaseOf> {
+  try {
+    return databaseOf(url)
+  } catch (error) {
+    throw new RetinueError('config', (error as Error).message)
+  }
 }
 
 /** The real path of a folder that can be worked in. */

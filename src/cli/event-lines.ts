@@ -178,7 +178,7 @@ function delegationLine(event: StoredEvent, { paint, in_tree, progress }: LineOp
 function leftBehind({ receipt }: AgentResult): string[] {
   if (!receipt) return []
   const { branch, kept, left_out } = receipt
-  const ignored = left_out.length > 0 ? [`left out ${leftOutInWords(left_out, worktreeOf(branch))}`] : []
+  const ignored = left_out.length > 0 ? [`left out ${leftOutInWords(left_out, kept ? worktreeOf(branch) : null)}`] : []
   return kept === null ? ignored : [keptInWords(kept.branch), ...ignored]
 }
 

@@ -73,9 +73,10 @@ export function worktreeOf(branch: string): string {
   return `.retinue/worktrees/${branch.slice('retinue/'.length)}`
 }
 
-/** Files that an agent wrote and no commit has, and the worktree that has them. */
-export function leftOutInWords(paths: readonly string[], worktree: string): string {
-  return `${leftOutCount(paths)}: ${listed(paths)}, in ${worktree}`
+/** Files that an agent wrote and no commit has, and the worktree that has them. null: that was in another checkout. */
+export function leftOutInWords(paths: readonly string[], worktree: string | null): string {
+  const where = worktree === null ? 'left behind in another checkout' : `in ${worktree}`
+  return `${leftOutCount(paths)}: ${listed(paths)}, ${where}`
 }
 
 /** The same where there is little room. */
@@ -84,8 +85,10 @@ export function leftOutCount(paths: readonly string[]): string {
 }
 
 /** The same of the root agent; null: it wrote none. `is_there`: its worktree is. */
-export function landingLeftOutInWords({ left_out = [] }: Landing, run_id: string, is_there = true): string | null {
+export function landingLeftOutInWords(landing: Landing, run_id: string, is_there = true): string | null {
+  const { left_out = [], away } = landing
   if (left_out.length === 0) return null
+  if (away) return `not in the folder: ${leftOutInWords(left_out, null)}`
   const where = worktreeOf(`retinue/${run_id}/integration`)
   const text = `not in the folder: ${leftOutInWords(left_out, where)}`
   return is_there ? text : `${text}, which is not there any more`
@@ -161,14 +164,23 @@ export function receiptInWords(receipt: Receipt): [label: string, text: string][
     ['files', files.map(({ kind, path }) => `${kind} ${path}`).join('\n') || 'none changed'],
     ['merged', files.length === 0 && merged === null ? null : mergedInWords(receipt)],
     ['kept', kept === null ? null : `on ${kept.branch}, in ${kept.path}`],
-    ['left out', left_out.length === 0 ? null : `${left_out.join(', ')}: ${whyLeftOut(left_out, worktreeOf(branch))}`],
+    [
+      'left out',
+      left_out.length === 0
+        ? null
+        : `${left_out.join(', ')}: ${whyLeftOut(left_out, kept ? worktreeOf(branch) : null)}`,
+    ],
   ]
   return rows.filter((row): row is [string, string] => row[1] !== null && row[1] !== '')
 }
 
-function whyLeftOut({ length }: readonly string[], worktree: string): string {
+function whyLeftOut({ length }: readonly string[], worktree: string | null): string {
   const [it, is] = length === 1 ? ['it', 'it is'] : ['them', 'they are']
-  return `git ignores ${it}, so that no commit has ${it}; ${is} in ${worktree}`
+  const where =
+    worktree === null
+      ? `${length === 1 ? 'it was' : 'they were'} left behind in another checkout`
+      : `${is} in ${worktree}`
+  return `git ignores ${it}, so that no commit has ${it}; ${where}`
 }
 
 function mergedInWords({ merged }: Receipt): string {

@@ -55,7 +55,9 @@ async function resultOf({ recorder, trees, files: own }: LandingSide, base: stri
   const remembered = await trees.remember(base, commit)
   if (!remembered.ok) return { ok: false, message: remembered.message, known }
   const { files } = remembered
-  return { ok: true, what: { base, commit, files }, left_out: await leftOut(recorder.memory, files, tree) }
+  const stuck = recorder.memory.tree?.carried?.uncommittable ?? []
+  const left_out = [...new Set([...(await leftOut(recorder.memory, files, tree)), ...stuck])]
+  return { ok: true, what: { base, commit, files }, left_out }
 }
 
 function unread(trees: RunTrees, base: string, commit: string, outcome: Outcome, message: string): Landing {

@@ -251,10 +251,11 @@ export class RunTrees {
     return this.#compare(opened.trees, from, to)
   }
 
-  /** Whether a sub-agent worked in the tree that is here, and not in one of another checkout. */
+  /** Whether a sub-agent worked in the person's checkout: what git ignores of it is nowhere else. */
   async isWhere(owner: TreeOwner): Promise<boolean> {
     const travel = await this.travel()
-    return travel === null || (await travel.whereabouts(owner.agent_id))?.checkout === travel.checkout
+    if (travel === null) return true
+    return travel.isHome && (await travel.whereabouts(owner.agent_id))?.checkout === travel.checkout
   }
 
   /** Removes the tree of a sub-agent whose work is integrated, or that has none. */

@@ -52,12 +52,22 @@ describe('the words for the result of a run', () => {
 describe('the words for the work of a sub-agent', () => {
   it('say what was merged, and what no commit has', () => {
     const merged = { commit: 'd'.repeat(40), kind: 'fast_forward' } as const
-    expect(receiptInWords(receiptOf({ merged, left_out: ['dist/a.js'] }))).toEqual([
+    const kept = { branch: 'retinue/r/a1', path: '.retinue/worktrees/r/a1' }
+    expect(receiptInWords(receiptOf({ merged, kept, left_out: ['dist/a.js'] }))).toEqual([
       ['branch', 'retinue/r/a1, from bbbbbbbbbb'],
       ['commits', 'cccccccccc Mend the gutter (Retinue a1)'],
       ['files', 'modified gutter.md'],
       ['merged', 'as dddddddddd, by fast-forward'],
+      ['kept', 'on retinue/r/a1, in .retinue/worktrees/r/a1'],
       ['left out', 'dist/a.js: git ignores it, so that no commit has it; it is in .retinue/worktrees/r/a1'],
+    ])
+  })
+
+  it('say what stayed where it was written, in another checkout', () => {
+    const merged = { commit: 'd'.repeat(40), kind: 'fast_forward' } as const
+    expect(receiptInWords(receiptOf({ merged, left_out: ['dist/a.js', 'b.log'] })).at(-1)).toEqual([
+      'left out',
+      'dist/a.js, b.log: git ignores them, so that no commit has them; they were left behind in another checkout',
     ])
   })
 

@@ -206,6 +206,41 @@ it('a result stays out of a folder that changed meanwhile, and is kept', async (
   expect(read(home, 'a.txt')).toBe('mine\n')
 })
 
+it('a run in a repository with submodules stays where these are, and says so', async ({ onTestFinished }) => {
+  const { home, clone, order, face } = await team({ root: [DONE] }, onTestFinished)
+  const below = makeProject({ 'b.txt': 'b\n' }, { git: true, finished: onTestFinished })
+  git(home, '-c', 'protocol.file.allow=always', 'submodule', '--quiet', 'add', below, 'below')
+  await startWorkers(1, order(clone('away')), onTestFinished)
+  const run = face.run({ task: 'Do the work' })
+  run.result().catch(() => {})
+  await expect.poll(async () => (await face.events(run.run_id)).length).toBe(2)
+  const [created] = await face.events(run.run_id)
+  expect(created).toMatchObject({ data: { notes: [expect.stringContaining('the repository has submodules')] } })
+  expect(await face.cancel(run.run_id, 'tester', 'enough')).toMatchObject({ outcome: 'cancelled' })
+})
+
+it('a shallow clone gets what it needs, and what git ignores is said to be left behind', async ({ onTestFinished }) => {
+  const agents = {
+    root: [{ calls: [spawn('Write', { owns: ['ignored/**', 'one.txt'] })] }, AWAIT, { text: 'Done.' }],
+    a1: [write('ignored/b.txt'), write('one.txt'), DONE],
+  }
+  const { home, clone, order, face } = await team(agents, onTestFinished)
+  git(home, 'commit', '--quiet', '--allow-empty', '-m', 'more')
+  git(home, 'push', '--quiet')
+  git(home, 'checkout', '--quiet', 'HEAD~1')
+  const shallow = join(clone('whole'), '..', 'shallow')
+  const origin = git(home, 'config', 'remote.origin.url').trim()
+  git(home, 'clone', '--quiet', '--depth', '1', `file://${origin}`, shallow)
+  git(shallow, 'config', 'remote.origin.url', origin)
+  await startWorkers(1, order(shallow), onTestFinished)
+  const run = face.run({ task: 'Do the work' })
+  expect(await run.result()).toMatchObject({ outcome: 'completed', landing: { state: 'landed' } })
+  expect(read(home, 'one.txt')).toBe('one.txt\n')
+  const closed = (await face.events(run.run_id)).find(({ type }) => type === 'agent.subagent_closed')
+  expect(closed).toMatchObject({ data: { result: { receipt: { left_out: ['ignored/b.txt'], kept: null } } } })
+  expect(closed).toMatchObject({ data: { close_reason: expect.stringContaining('left behind in another checkout') } })
+})
+
 it('what is secret does not leave the machine: the run waits for a worker in its folder, and says why', async ({
   onTestFinished,
 }) => {
@@ -223,6 +258,12 @@ it('what is secret does not leave the machine: the run waits for a worker in its
   await expect.poll(async () => (await face.events(run.run_id)).length).toBe(2)
   const [created] = await face.events(run.run_id)
   expect(created).toMatchObject({ data: { notes: [expect.stringContaining('token.txt: the secret TEAM_TOKEN')] } })
+  // To close one that has nothing to be worked on is no work.
+  const other = face.run({ task: 'Do the work' })
+  other.result().catch(() => {})
+  await expect.poll(async () => (await face.events(other.run_id)).length).toBe(2)
+  expect(await face.cancel(other.run_id, 'tester', 'enough')).toMatchObject({ outcome: 'cancelled' })
+  expect((await face.events(run.run_id)).length).toBe(2)
   await startWorkers(1, order(home), onTestFinished)
   expect(await run.result()).toMatchObject({ outcome: 'completed' })
   expect(read(home, 'one.txt')).toBe('one.txt\n')

@@ -1,3 +1,4 @@
+import { sayRefusals } from '../detach.js'
 import { exitOfResult } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { RunView } from '../view.js'
@@ -13,6 +14,7 @@ export async function watch(id: string, options: StoreOptions & { json?: boolean
     const look = async () => {
       if ((await retinue.find(run_id)).status === 'interrupted') gone.abort()
     }
+    const unsay = options.json ? () => {} : sayRefusals(retinue, run_id, (text) => view.line(text))
     const timer = setInterval(() => void look().catch(() => gone.abort()), LOOK_MS)
     try {
       for await (const event of retinue.follow(run_id, gone.signal)) {
@@ -21,6 +23,7 @@ export async function watch(id: string, options: StoreOptions & { json?: boolean
       }
     } finally {
       clearInterval(timer)
+      unsay()
       if (gone.signal.aborted) view.interrupted()
       else view.close()
     }

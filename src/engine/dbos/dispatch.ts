@@ -26,7 +26,9 @@ const MOST_REMOVED = 1000
  */
 type Wake = { run_id: string; agent_id: string; why: string; delay_ms?: number; closes?: boolean }
 
-/** So long those with the label have to close it themselves. */
+const EVERYBODY: Route = { label: null, checkout: null }
+
+/** So long those with the label, or in the checkout, have to close it themselves. */
 const OTHERS_CLOSE_MS = 2000
 
 /** Hands agents to whichever worker has room and may have them. */
@@ -44,9 +46,9 @@ export class Dispatch {
   async wake({ closes = false, ...wake }: Wake): Promise<void> {
     const route = await this.routes.of(wake.run_id, wake.agent_id)
     await this.#enqueue(wake, route)
-    if (!closes || route.label === null) return
+    if (!closes || (route.label === null && route.checkout === null)) return
     const later = (wake.delay_ms ?? 0) + OTHERS_CLOSE_MS
-    await this.#enqueue({ ...wake, why: `${wake.why}-by-any`, delay_ms: later }, { ...route, label: null })
+    await this.#enqueue({ ...wake, why: `${wake.why}-by-any`, delay_ms: later }, EVERYBODY)
   }
 
   async #enqueue({ run_id, agent_id, why, delay_ms }: Omit<Wake, 'closes'>, route: Route): Promise<void> {

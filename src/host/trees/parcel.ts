@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { GitCommand } from '../git-command.js'
 import { checkFiles } from '../git-objects.js'
 import type { CommitCheck, Parcel, TreeResult } from '../host.js'
+import { SUBMODULE } from '../modes.js'
 import { fault } from '../paths.js'
 import { isFiltered } from './filtered.js'
 import { givePacks } from './packs.js'
@@ -26,6 +27,10 @@ export async function packBase(
   // As they are on the disk they may be what a filter is there to hide.
   if (kept.filtered)
     return fault('failed', 'the folder has files that git filters, and these are not carried elsewhere')
+  const listed = await own.git().run(['ls-tree', '-r', commit], { max_output: MAX_LIST })
+  if (!listed.ok) return asTreeFault(listed)
+  if (listed.stdout.split('\n').some((line) => line.startsWith(`${SUBMODULE} `)))
+    return fault('failed', 'the repository has submodules, and these are not carried elsewhere')
   const known = await atOrigin(own, own.person)
   return known.ok ? pack(own, commit, known.commits, check) : known
 }
@@ -146,7 +151,9 @@ export async function fetchRemotes(own: Private): Promise<TreeResult<object>> {
     const before = failed.get(person.common_dir)
     if (before && Date.now() - before.at < AGAIN_MS) return before.failed
     failed.delete(person.common_dir)
-    const args = [...PROTOCOLS, 'fetch', '--quiet', '--no-write-fetch-head', 'origin']
+    const isShallow = (await readFile(person.shallow, 'utf8').catch(() => '')) !== ''
+    const whole = isShallow ? ['--unshallow'] : []
+    const args = [...PROTOCOLS, 'fetch', '--quiet', '--no-write-fetch-head', ...whole, 'origin']
     const fetched = await remoteGit(own, person, FETCHING_MS).run(args, { env: surroundings() })
     if (fetched.ok) return { ok: true }
     failed.set(person.common_dir, { at: Date.now(), failed: asTreeFault(fetched) })
