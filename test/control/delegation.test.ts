@@ -123,6 +123,7 @@ profiles:
     context_share: 25
     attempt_timeout_ms: 5000
     max_retries: 10
+    label: gpu
     can_spawn_children: true
     may_spawn: [reviewer, team.a:b, '@writer']
     cache: true
@@ -154,6 +155,7 @@ profiles:
         context_share: 25,
         attempt_timeout_ms: 5000,
         max_retries: 10,
+      label: 'gpu',
         can_spawn_children: true,
         may_spawn: ['reviewer', 'team.a:b', '@writer'],
         cache: true,
@@ -262,7 +264,7 @@ const MISTAKES: [text: string, ...messages: string[]][] = [
   ['profiles:\n  __proto__: {}', '2:3: unknown key "__proto__"'],
   [
     'profiles: {p: {promt: x}}',
-    '1:16: unknown key "promt" in profiles.p: known keys: description, system_prompt, system_prompt_file, bootstrap_files, tools, deny, ask, read_paths, write_paths, skills, mcp_servers, model, pool, models, mode, isolation, budget, context_share, attempt_timeout_ms, max_retries, can_spawn_children, may_spawn, cache',
+    '1:16: unknown key "promt" in profiles.p: known keys: description, system_prompt, system_prompt_file, bootstrap_files, tools, deny, ask, read_paths, write_paths, skills, mcp_servers, model, pool, models, mode, isolation, budget, context_share, attempt_timeout_ms, max_retries, label, can_spawn_children, may_spawn, cache',
   ],
   ['profiles: {p: {tool: []}}', '1:16: unknown key "tool" in profiles.p: did you mean "tools"?'],
   ['profiles: {p: {tools: [Bash, read_fil]}}', '1:30: unknown tool "read_fil": did you mean "read_file"?'],

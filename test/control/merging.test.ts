@@ -54,6 +54,7 @@ const DEFAULT = {
   tests: { command: null },
   local_models: true,
   engine: 'local',
+  workers: { concurrency: null, labels: [], at_once: null, per_run: null },
   principals: {},
   server: { host: '127.0.0.1', port: null, users: {}, origins: [] },
 }
