@@ -86,7 +86,7 @@ describe('the lines of a run with sub-agents', () => {
       '✗ a1 failed, gate_failed: it failed · 3 calls · 1.2 s',
       '! a1 kept on retinue/r/a1',
       '✓ a1 completed · 3 calls · 1.2 s',
-      '! a1 left out 2 files that git ignores: dist/a.js, dist/b.js, in .retinue/worktrees/r/a1',
+      '! a1 left out 2 files that git ignores: dist/a.js, dist/b.js, left behind in another checkout',
       '✓ a2 merged by fast-forward, 1 file',
       'a3 ✗ no worktree to write in: the disk is full',
     ])

@@ -322,11 +322,11 @@ describe('a plan under way', () => {
   })
 })
 
-/** Resolves when somebody has asked the process of a run for something: only the store knows. */
+/** Resolves when somebody has asked the process of a run for something, and that was heard: it is asked for again later. */
 async function signalled(cwd: string, run_id: string): Promise<void> {
   const opened = await openSqliteStore({ file: join(cwd, '.retinue', 'retinue.db'), clock: { now: Date.now } })
   if (!opened.ok) throw new Error(opened.message)
-  while ((await opened.store.signals({ run_id, after: 0 })).length === 0) await sleep(20)
+  while ((await opened.store.signals({ run_id, after: 0 })).length < 2) await sleep(20)
   await opened.store.close()
 }
 

@@ -264,6 +264,8 @@ describe('the manifest', () => {
       'agent.subagent_admitted 1',
       'agent.workspace_awaited 1',
       'agent.worktree_created 1',
+      'agent.worktree_moved 1',
+      'agent.files_carried 1',
       'agent.setup_started 1',
       'agent.setup_finished 1',
       'agent.worktree_failed 1',
