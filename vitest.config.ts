@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 /** They look at what their process has loaded or holds, so that each needs one of its own. */
-const ALONE = ['test/models/prices-load.test.ts', 'test/host/leash.test.ts']
+const ALONE = ['test/models/prices-load.test.ts', 'test/host/leash.test.ts', 'test/tools/mcp/memory.test.ts']
 
 /** They are about how soon something happens, or take both cores for minutes: after the others, one by one. */
 const STORMS = ['test/e2e/chaos.test.ts', 'test/engine/dbos-kill.test.ts', 'test/engine/dbos-cancel.test.ts']
@@ -16,6 +16,8 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 100_000 } },
+    // CI runs for an hour on a machine that others use too; which tests it had to try twice is in its output.
+    retry: process.env.CI ? 1 : 0,
     pool: 'forks',
     // The tests wait for processes and servers more than they compute.
     maxWorkers: 3,

@@ -7,6 +7,7 @@ const contract = {
   agent: { profile_id: null },
   model: { provider: 'test', model: 'scripted' },
   permissions: { mode: 'normal' },
+  execution: {},
   adjustments: [],
 }
 const asked = { call_id: 'c1', tool: 'write_file', summary: 'create a', reason: 'writes ask in normal mode' }
