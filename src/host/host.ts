@@ -382,8 +382,11 @@ export interface Trees {
     commit: string,
     options?: { usual?: boolean; folders?: readonly string[] },
   ): Promise<TreeResult<{ tree: WorkTree; included: Included[]; notes: string[] }>>
-  /** One that was made earlier, perhaps by a process that is gone. `missing` where its folder or branch is. */
-  open(run_id: string, name: string): Promise<TreeResult<{ tree: WorkTree }>>
+  /**
+   * One that was made earlier, perhaps by a process that is gone. `missing` where its folder or branch is. `only_look`: it
+   * is somebody else's, who may be at work in it.
+   */
+  open(run_id: string, name: string, options?: { only_look?: boolean }): Promise<TreeResult<{ tree: WorkTree }>>
   /** The commit of a branch, whether or not its worktree is there. `missing` where there is no such branch. */
   head(run_id: string, name: string): Promise<TreeResult<{ commit: string }>>
   changes(from: string, to: string): Promise<TreeResult<{ changes: TreeChange[] }>>

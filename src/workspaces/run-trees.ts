@@ -118,14 +118,18 @@ export class RunTrees {
   async reopen(owner: TreeOwner, base: string): Promise<TreeResult<{ tree: AgentTree }>> {
     const opened = owner.is_root ? await this.#open() : null
     const owned = opened?.ok ? await this.#claim(opened.trees) : null
-    return owned && !owned.ok ? owned : this.look(owner, base)
+    return owned && !owned.ok ? owned : this.#at(owner, base, false)
   }
 
   /** The same for whoever only looks at it. */
-  async look(owner: TreeOwner, base: string): Promise<TreeResult<{ tree: AgentTree }>> {
+  look(owner: TreeOwner, base: string): Promise<TreeResult<{ tree: AgentTree }>> {
+    return this.#at(owner, base, true)
+  }
+
+  async #at(owner: TreeOwner, base: string, only_look: boolean): Promise<TreeResult<{ tree: AgentTree }>> {
     const opened = await this.#open()
     if (!opened.ok) return opened
-    const found = await opened.trees.open(this.parts.run_id, nameOf(owner))
+    const found = await opened.trees.open(this.parts.run_id, nameOf(owner), { only_look })
     return found.ok ? { ok: true, tree: await this.#agentTree(opened.trees, found.tree, owner, base) } : found
   }
 

@@ -43,7 +43,7 @@ function treesOf(own: Private): Trees {
     concealed: placesOf(own),
     capture: (run_id) => capture(own, run_id),
     add: (run_id, name, commit, options) => add(own, run_id, name, commit, options),
-    open: (run_id, name) => open(own, run_id, name),
+    open: (run_id, name, options) => open(own, run_id, name, options),
     head: (run_id, name) => headOf(own, run_id, name),
     changes: (from, to) => changes(own, from, to),
     commits: (from, to) => commits(own, from, to),

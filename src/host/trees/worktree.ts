@@ -70,12 +70,18 @@ export async function add(
   }
 }
 
-export async function open(own: Private, run_id: string, name: string): Promise<TreeResult<{ tree: WorkTree }>> {
+export async function open(
+  own: Private,
+  run_id: string,
+  name: string,
+  { only_look = false }: { only_look?: boolean } = {},
+): Promise<TreeResult<{ tree: WorkTree }>> {
   const top = topOf(own, run_id, name)
   const isThere = (await readdir(top).catch(() => null)) !== null
   const isReady = (await readFile(join(adminOf(own, run_id, name), READY)).catch(() => null)) !== null
   if (!isThere || !isReady) return fault('missing', `there is no worktree ${top}, or it was not finished`)
-  await removeLocks(own, run_id, name)
+  // Whoever has it may be in the middle of something.
+  if (!only_look) await removeLocks(own, run_id, name)
   const head = await headOf(own, run_id, name)
   return head.ok ? { ok: true, tree: await describe(own, run_id, name) } : head
 }

@@ -176,3 +176,12 @@ it('commits of agents through their git tool are in the private repository alone
   expect(must(await tree.snapshot(NOTE)).commit).toBe(made.commit)
   expect(readFileSync(join(folder, 'a.txt'), 'utf8')).toBe('a\n')
 })
+
+it('who only looks at a worktree leaves the locks of whoever is at work in it alone', async () => {
+  const lock = join(folder, '.retinue/git/worktrees/r1-a1/index.lock')
+  writeFileSync(lock, '')
+  must(await trees.open('r1', 'a1', { only_look: true }))
+  expect(existsSync(lock)).toBe(true)
+  must(await trees.open('r1', 'a1'))
+  expect(existsSync(lock)).toBe(false)
+})
