@@ -157,6 +157,7 @@ async function assemble(options: RetinueOptions, role: Role): Promise<LocalRetin
     gone,
     database: typeof options.store === 'string' && isDatabaseUrl(options.store) ? options.store : null,
     dispatch,
+    project: options.project,
     role,
   })
 }
@@ -235,6 +236,8 @@ class LocalRetinue implements Retinue {
   readonly #local: string
   readonly #now: () => number
   readonly #host: Host
+  /** The project that it was given; undefined: the folder says which it is. */
+  readonly #project: string | undefined
   readonly sessions: Sessions
   readonly engine: 'local' | 'dbos'
   /** The URL of the store, where that is a database. */
@@ -253,6 +256,7 @@ class LocalRetinue implements Retinue {
       gone: Gone
       database: string | null
       dispatch: Dispatch | null
+      project: string | undefined
       role: Role
     },
   ) {
@@ -269,6 +273,7 @@ class LocalRetinue implements Retinue {
     this.#local = localPrincipalId(host.user)
     this.#now = host.clock.now
     this.#host = host
+    this.#project = parts.project
     this.sessions = createSessions({ store, cwd, redactor, now: host.clock.now, new_id: newId })
     const { dispatch, role } = parts
     this.dispatch = dispatch
@@ -583,7 +588,7 @@ class LocalRetinue implements Retinue {
       )
     }
     const present = (await presentWorkers(databaseOf(this.#database))) ?? []
-    const { project, checkout: id } = this.dispatch?.here ?? (await hereIn(this.#host, this.cwd, undefined))
+    const { project, checkout: id } = this.dispatch?.here ?? (await hereIn(this.#host, this.cwd, this.#project))
     return all ? present : present.filter((worker) => worker.project_id === project || worker.checkout === id)
   }
 

@@ -80,3 +80,16 @@ it('who is there is said for all clones of the project, and for no others', asyn
   ).toEqual([away.cwd])
   expect((await home.call('workers', '--all', '--json')).stdout.trim().split('\n')).toHaveLength(2)
 })
+
+it('folders that are given the same project share their workers, and whoever asks is told so with any engine', async () => {
+  const store = await (await sharedPostgres()).database()
+  const [one, other] = [makeProject({ 's.yaml': SCRIPT }), makeProject({ 's.yaml': SCRIPT })]
+  await workerProcess(other, store, { env: { RETINUE_PROJECT: 'shop' } })
+  const listed = (env: Record<string, string>) =>
+    retinue(['workers', '--json'], { cwd: one, env: { RETINUE_STORE: store, ...env } })
+  expect((await listed({})).stdout).toBe('')
+  for (const engine of ['local', 'dbos']) {
+    const { stdout } = await listed({ RETINUE_PROJECT: 'shop', RETINUE_ENGINE: engine })
+    expect(JSON.parse(stdout)).toMatchObject({ project: other })
+  }
+})
