@@ -155,7 +155,7 @@ profiles:
         context_share: 25,
         attempt_timeout_ms: 5000,
         max_retries: 10,
-      label: 'gpu',
+        label: 'gpu',
         can_spawn_children: true,
         may_spawn: ['reviewer', 'team.a:b', '@writer'],
         cache: true,
