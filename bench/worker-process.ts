@@ -1,4 +1,4 @@
-import { startWorker } from '../src/worker.js'
+import { startWorker } from '../src/library/workers/worker.js'
 import { median } from './measure.js'
 
 /** A worker of the benchmark, in a process of its own until its standard input ends. Says then how long commits took. */

@@ -2,10 +2,7 @@
  * The library's public face: all types of the domain and of control, and of their values those that a face of Retinue or
  * a program that uses it needs.
  */
-export { readAgentFile } from './agent-file.js'
-export { importAgents } from './agent-import.js'
-export type * from './api.js'
-export { createConfigSurroundings } from './configuration.js'
+
 export type * from './control/index.js'
 export {
   agentsText,
@@ -21,7 +18,6 @@ export {
   starterConfig,
   wordsOf,
 } from './control/index.js'
-export { diagnose } from './diagnose.js'
 export type * from './domain/index.js'
 export {
   aboutOf,
@@ -124,17 +120,27 @@ export {
   worktreeOf,
 } from './domain/index.js'
 export type { WorkerHealth, WorkerNews } from './engine/index.js'
-export { ERROR_CODES, type ErrorCode, RetinueError } from './errors.js'
-export { FAR_PERSON } from './far-person.js'
-export type { Finding } from './findings.js'
 export { createHost, type Host } from './host/index.js'
-export { leaveToWorkers } from './left-to-workers.js'
+export type * from './library/api.js'
+export { createRetinue } from './library/create.js'
+export { diagnose } from './library/doctor/diagnose.js'
+export type { Finding } from './library/doctor/findings.js'
+export { ERROR_CODES, type ErrorCode, RetinueError } from './library/errors.js'
+export { type OpenOptions, type OpenWorkerOptions, openRetinue, openWorker } from './library/open.js'
+export { planFile } from './library/programs/plan-runs.js'
+export { readAgentFile } from './library/project/agent-file.js'
+export { importAgents } from './library/project/agent-import.js'
+export { createConfigSurroundings } from './library/project/configuration.js'
+export type { ReachSources } from './library/project/reach.js'
+export { serverSettings } from './library/project/server-settings.js'
+export { openServers, type ProjectServers } from './library/project/servers.js'
+export { storeFaultInWords } from './library/store-fault.js'
+export { VERSION } from './library/version.js'
+export { FAR_PERSON } from './library/workers/far-person.js'
+export { leaveToWorkers } from './library/workers/left-to-workers.js'
+export { startWorker, type Worker, type WorkerOptions } from './library/workers/worker.js'
 export { createModels, type Model, type Models, providerSettingsSchema } from './models/index.js'
-export { type OpenOptions, type OpenWorkerOptions, openRetinue, openWorker } from './open.js'
-export { planFile } from './plan-runs.js'
 export { planReport, readPlan, writePlan } from './planning/index.js'
-export type { ReachSources } from './reach.js'
-export { createRetinue } from './retinue.js'
 export {
   AnsweredElsewhere,
   type AskedQuestion,
@@ -143,10 +149,5 @@ export {
   type RebuiltRequest,
   type Replay,
 } from './runtime/index.js'
-export { serverSettings } from './server-settings.js'
-export { openServers, type ProjectServers } from './servers.js'
 export { createMemoryStore, openSqliteStore, type Store } from './store/index.js'
-export { storeFaultInWords } from './store-fault.js'
 export type { Approval, McpServer, McpServerSettings, PersonAnswer, Proposal, Question } from './tools/index.js'
-export { VERSION } from './version.js'
-export { startWorker, type Worker, type WorkerOptions } from './worker.js'

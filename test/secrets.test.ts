@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { findSecrets, secretsInHeaders } from '../src/secrets.js'
+import { findSecrets, secretsInHeaders } from '../src/library/project/secrets.js'
 
 it('takes variables whose names say that they are secret', () => {
   const env = {

@@ -18,7 +18,7 @@ import {
   type StoredEvent,
   type TreeAgent,
 } from '../../src/index.js'
-import { reportOf } from '../../src/report.js'
+import { reportOf } from '../../src/library/runs/report.js'
 import { eventsOfRun, landingOf, receiptOf, resultOf } from '../support/tree-events.js'
 
 const plain = paintFor({}, {})

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createConfigSurroundings } from '../../src/configuration.js'
 import { type AgentFileSurroundings, discoverAgentFiles } from '../../src/control/index.js'
 import { createHost } from '../../src/host/index.js'
+import { createConfigSurroundings } from '../../src/library/project/configuration.js'
 import { put } from '../host/helpers.js'
 
 export const host = createHost()

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Control } from '../../src/api.js'
 import { defineCommand, noArguments } from '../../src/control/index.js'
-import { createControl } from '../../src/control-plane.js'
 import { type ControlEvent, commandsIn, ofNewestCommands } from '../../src/domain/index.js'
-import { RetinueError } from '../../src/errors.js'
+import type { Control } from '../../src/library/api.js'
+import { createControl } from '../../src/library/control-plane.js'
+import { RetinueError } from '../../src/library/errors.js'
 import type { Store } from '../../src/store/index.js'
 import { openPlace, recordsOf } from './commands-place.js'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createCatalog } from '../../src/control/index.js'
-import { createControl } from '../../src/control-plane.js'
 import { commandsIn, type RegistryEntry } from '../../src/domain/index.js'
-import { RetinueError } from '../../src/errors.js'
+import { createControl } from '../../src/library/control-plane.js'
+import { RetinueError } from '../../src/library/errors.js'
 import { openPlace, recordsOf, SECRET, WRITER } from './commands-place.js'
 
 describe('attacks', () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createCatalog, type FoundProfile, storedProfile, storedRegistry } from '../../src/control/index.js'
-import { type ControlParts, createControl } from '../../src/control-plane.js'
 import { createRedactor, type Profile, REGISTRY_ID, type RegistryEntry } from '../../src/domain/index.js'
+import { type ControlParts, createControl } from '../../src/library/control-plane.js'
 import { openSqliteStore, type Store } from '../../src/store/index.js'
 import { makeProject, type WhenFinished } from '../support/project.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { commandsIn } from '../../src/domain/index.js'
-import { RetinueError } from '../../src/errors.js'
+import { RetinueError } from '../../src/library/errors.js'
 import { openPlace, recordsOf, SECRET, WRITER } from './commands-place.js'
 
 describe('profiles of the store', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createControl } from '../../src/control-plane.js'
 import { type AgentRegistry, commandsIn } from '../../src/domain/index.js'
-import { RetinueError } from '../../src/errors.js'
 import { createRetinue } from '../../src/index.js'
+import { createControl } from '../../src/library/control-plane.js'
+import { RetinueError } from '../../src/library/errors.js'
 import { makeProject } from '../support/project.js'
 import { openPlace, recordsOf, SECRET, WRITER } from './commands-place.js'
 

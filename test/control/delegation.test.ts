@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createConfigSurroundings } from '../../src/configuration.js'
 import { formatProblems } from '../../src/control/index.js'
 import { DELEGATION_DEFAULTS, PROFILE_NAME_FAULT, profileSchema } from '../../src/domain/index.js'
+import { createConfigSurroundings } from '../../src/library/project/configuration.js'
 import { HOME, load, loadWith, PROJECT, surroundings } from './load.js'
 
 const TOOLS = 'read_file, write_file, run_command, git_diff, git_log'

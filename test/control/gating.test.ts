@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Control } from '../../src/api.js'
 import { commandsIn, PIN_SCOPES, type PinScope, PRINCIPAL_ROLES, type PrincipalRole } from '../../src/domain/index.js'
-import { RetinueError } from '../../src/errors.js'
+import type { Control } from '../../src/library/api.js'
+import { RetinueError } from '../../src/library/errors.js'
 import type { Store } from '../../src/store/index.js'
 import { openPlace, ROLES, recordsOf } from './commands-place.js'
 

@@ -1,5 +1,5 @@
-import { createConfigSurroundings } from '../../src/configuration.js'
 import { loadConfig, type Surroundings } from '../../src/control/index.js'
+import { createConfigSurroundings } from '../../src/library/project/configuration.js'
 import { type ProviderSettings, providersSettingsSchema } from '../../src/models/settings.js'
 import { DEFAULT_LIMITS } from '../../src/tools/tool.js'
 

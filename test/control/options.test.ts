@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DELEGATION_DEFAULTS, type DelegationSettings, WORKSPACE_DEFAULTS } from '../../src/domain/index.js'
 import { createRetinue, openRetinue, type Settings } from '../../src/index.js'
-import { checkOptions, runOptionsSchema, spawnTasksSchema } from '../../src/options.js'
+import { checkOptions, runOptionsSchema, spawnTasksSchema } from '../../src/library/options.js'
 
 async function created(delegation: unknown): Promise<string> {
   return createdWith({ delegation: delegation as DelegationSettings })

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { createConfigSurroundings } from '../../src/configuration.js'
 import { createConfigSchema } from '../../src/control/config/schema.js'
 import { roleProfiles } from '../../src/control/index.js'
 import {
@@ -15,6 +14,7 @@ import {
   profileSchema,
   WRITING_TOOLS,
 } from '../../src/domain/index.js'
+import { createConfigSurroundings } from '../../src/library/project/configuration.js'
 import { builtinToolNames } from '../../src/tools/index.js'
 import { fresh, root } from '../domain/deriving.js'
 

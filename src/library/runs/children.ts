@@ -1,0 +1,275 @@
+import { join } from 'node:path'
+import type { Catalog } from '../../control/index.js'
+import {
+  type AgentMemory,
+  type AgentResult,
+  type Child,
+  type Contract,
+  type DelegationRequest,
+  foldAgent,
+  type NewEvent,
+  NO_USAGE,
+  type Prompt,
+  type Redactor,
+} from '../../domain/index.js'
+import type { Engine } from '../../engine/index.js'
+import type { Host, TreeResult } from '../../host/index.js'
+import type { Model } from '../../models/index.js'
+import {
+  AbandonedError,
+  type Above,
+  AgentLoop,
+  type AgentPlace,
+  type ChildEnd,
+  type ChildRun,
+  type Launcher,
+  loadMaterial,
+  type Material,
+  type PreparedChild,
+  Recorder,
+} from '../../runtime/index.js'
+import type { Lease, Store } from '../../store/index.js'
+import type { RunTrees } from '../../workspaces/index.js'
+import type { Watching } from '../api.js'
+import type { ChildContracts } from './child-contracts.js'
+import { earlierChildren } from './earlier.js'
+import type { Preparation } from './preparation.js'
+import { reportOf } from './report.js'
+
+/** How soon it is asked again whether a process that should be gone has let go of a sub-agent. */
+const HELD_MS = 200
+
+type ChildrenParts = {
+  cwd: string
+  host: Host
+  store: Store
+  engine: Engine
+  preparation: Preparation
+  redactor: Redactor
+  contracts: ChildContracts
+  trees: RunTrees
+  catalog: Catalog
+  watching: Watching
+  /** Where their models come from. */
+  model: Preparation['childModel']
+  /** The run is only going to be closed: nothing is asked, connected or checked for it. */
+  closing: boolean
+}
+
+/** The sub-agents of one run, at every depth: where their contracts come from, and how they get to work. */
+export class RunChildren implements Launcher {
+  /** Prompts that this process made or read, by digest. Siblings share one. */
+  readonly #prompts = new Map<string, Prompt>()
+
+  constructor(private readonly parts: ChildrenParts) {}
+
+  get profiles() {
+    return this.parts.contracts.profiles
+  }
+
+  get repairs() {
+    return this.parts.preparation.worktrees.repair && !this.parts.closing
+  }
+
+  async prepare(
+    parent: AgentMemory,
+    request: DelegationRequest,
+    child: { id: string; step_idx: number },
+  ): Promise<PreparedChild> {
+    const prepared = await this.parts.contracts.prepare(parent, request, child, this.parts.watching)
+    if (prepared.ok) {
+      const { digest, bytes } = prepared.prompt
+      if (!this.#prompts.has(digest)) this.#prompts.set(digest, JSON.parse(Buffer.from(bytes).toString('utf8')))
+    }
+    return prepared
+  }
+
+  launch(parent: AgentMemory, child: Child, fresh: boolean, above: Above): ChildRun {
+    const { run_id, agent_id } = parent
+    return this.parts.engine.workOnChild<ChildEnd>({
+      run_id,
+      agent_id: child.id,
+      fresh,
+      group: `${run_id}/${agent_id}`,
+      group_limit: parent.contract.execution.max_concurrent,
+      end: () => this.#end(run_id, child),
+      open: async (cancelled, stopped) => {
+        // What the parent knows to have failed before it began is not begun by a restart.
+        if (child.failed) return { done: notStarted(child.failed) }
+        const memory = fresh ? null : await this.known(run_id, child.id)
+        if (memory?.result) return { done: endOf(memory, memory.result) }
+        if (memory) return this.#resume(memory, stopped, above)
+        if (cancelled) return { done: notStarted(cancelledEarly(cancelled)) }
+        return this.start(run_id, child, above)
+      },
+      done: (loop, result) => endOf(loop.memory, result),
+      admit: (stopped) => this.#admit(run_id, child.id, above, stopped),
+    })
+  }
+
+  /** For one that works elsewhere and asks to write; the answer is in its parent's log, or is told. */
+  async #admit(run_id: string, agent_id: string, above: Above, stopped: AbortSignal): Promise<boolean> {
+    const admitted = await above.admit(stopped, () => {})
+    if (admitted.ok || stopped.aborted) return admitted.ok
+    const { code, message } = admitted
+    const data: NotAdmitted = { agent_id, code, message }
+    await this.parts.store.signal({ run_id, kind: 'not_admitted', data, by: 'runtime' })
+    return true
+  }
+
+  async file(parent: AgentMemory, child: Child, result: AgentResult): Promise<{ fault: string | null }> {
+    const { run_id } = parent
+    const { cwd, host, contracts } = this.parts
+    const pattern = child.contract?.outputs.report_path_pattern
+    let fault: string | null = null
+    if (pattern) {
+      const path = pattern
+        .replaceAll('<run>', run_id)
+        .replaceAll('<agent>', child.id)
+        .replaceAll('<idx>', String(child.step_idx))
+      // The log has it all: a report that cannot be written is no reason to lose the work, but it is said.
+      const written = host.writeReport(join(cwd, path), reportOf(child, result))
+      if (!written.ok) fault = written.message
+    }
+    if (child.cache_key !== null && result.outcome === 'completed') {
+      await contracts.keep(child.cache_key, { from: { run_id, agent_id: child.id }, result })
+    }
+    return { fault }
+  }
+
+  earlier(parent: AgentMemory, ids: readonly string[]): Promise<Child[]> {
+    return earlierChildren(this.parts.store, parent, ids)
+  }
+
+  async #end(run_id: string, child: Child): Promise<ChildEnd | null> {
+    if (child.failed) return notStarted(child.failed)
+    const memory = await this.known(run_id, child.id)
+    if (memory) return memory.result ? endOf(memory, memory.result) : null
+    const signals = await this.parts.store.signals({ run_id, after: 0 })
+    const told = signals.find(({ kind, data }) => kind === 'not_started' && (data as NotStarted).agent_id === child.id)
+    return told ? notStarted((told.data as NotStarted).result) : null
+  }
+
+  async known(run_id: string, agent_id: string): Promise<AgentMemory | null> {
+    return foldAgent(await this.parts.store.read({ run_id, agent_id }))
+  }
+
+  /** Begins one that has no events yet. `place_taken`: the lease, where there is one already. */
+  async start(
+    run_id: string,
+    child: Child,
+    above: Above,
+    place_taken: Lease | null = null,
+  ): Promise<{ lease: Lease; loop: AgentLoop } | { done: ChildEnd }> {
+    const contract = child.contract as Contract
+    const { store, host, engine } = this.parts
+    const model = await this.parts.model(modelName(contract))
+    if (!model.ok) return { done: notStarted(unspent('error', 'model', model.message)) }
+    const place = await this.#place(contract, model.model, above)
+    const fault = this.parts.preparation.fault(contract, place)
+    if (fault !== null) return { done: notStarted(unspent('policy_violation', 'contract', fault)) }
+    const { id: agent_id, step_idx, task } = child
+    const at = host.clock.now()
+    const named = { sub_agent_id: agent_id, step_idx }
+    const events: NewEvent[] = [
+      { type: 'agent.subagent_started', version: 1, at, data: { ...named, contract, task } },
+      { type: 'agent.subagent_attempt', version: 1, at, data: { ...named, attempt: 1, after: null } },
+    ]
+    const { owner } = host.identity
+    const { ttl_ms } = engine
+    const claim = place_taken ? {} : { claim: { owner, ttl_ms } }
+    const epoch = place_taken?.epoch ?? 1
+    const written = await store.append({ run_id, agent_id, epoch, expected_seq: 0, events, ...claim })
+    if (!written.ok) throw new AbandonedError(written.message)
+    const lease: Lease = place_taken ?? { run_id, agent_id, owner, epoch, expires_at: at + ttl_ms }
+    return { lease, loop: await this.#loop(lease, foldAgent(written.events) as AgentMemory, place) }
+  }
+
+  async #resume(memory: AgentMemory, stopped: AbortSignal, above: Above) {
+    const { engine, host } = this.parts
+    const { run_id, agent_id } = memory
+    let taken = await engine.take(run_id, agent_id)
+    while (!taken.ok) {
+      if (stopped.aborted) throw new AbandonedError(`${agent_id} is held by ${taken.held_by}`)
+      await host.clock.sleep(HELD_MS, stopped)
+      taken = await engine.take(run_id, agent_id)
+    }
+    const { lease } = taken
+    // What the log says now: its last owner may have written until a moment ago.
+    const latest = (await this.known(run_id, agent_id)) as AgentMemory
+    return latest.result ? { done: endOf(latest, latest.result) } : this.goOn(lease, latest, above, false)
+  }
+
+  /** Goes on with one whose lease was taken. `woken`: it rested, and nothing of it was cut short. */
+  async goOn(lease: Lease, memory: AgentMemory, above: Above, woken: boolean) {
+    const { preparation } = this.parts
+    const { contract } = memory
+    const model = await this.parts.model(modelName(contract))
+    if (!model.ok) {
+      await this.parts.store.release(lease)
+      throw new AbandonedError(model.message)
+    }
+    const place = await this.#place(contract, model.model, above)
+    const loop = await this.#loop(lease, memory, place)
+    if (woken) loop.recordWoken(lease)
+    else loop.recordResumed({ ...lease, sandbox: await preparation.sandbox(), notes: [] })
+    // The machine may be another than the one that the contract was made on.
+    const fault = this.parts.closing ? null : preparation.fault(contract, place)
+    if (fault !== null) loop.cancel('runtime', fault)
+    return { lease, loop }
+  }
+
+  #place(contract: Contract, model: Model, above: Above): Promise<AgentPlace> {
+    const { person, ...unasked } = this.parts.watching
+    const { trees, catalog } = this.parts
+    const family = { launcher: this, trees, above, catalog }
+    if (this.parts.closing) return this.parts.preparation.closingPlace(model, family)
+    const asks = person && contract.permissions.can_ask_person
+    return this.parts.preparation.place(model, asks ? { ...unasked, person } : unasked, family)
+  }
+
+  async #loop(lease: Lease, memory: AgentMemory, place: AgentPlace): Promise<AgentLoop> {
+    const { store, host, redactor } = this.parts
+    const recorder = new Recorder(store, host.clock, lease, memory, redactor)
+    return new AgentLoop(place, recorder, await this.#material(memory))
+  }
+
+  async #material(memory: AgentMemory): Promise<Material> {
+    const { prompt_digest } = memory.contract.agent
+    const known = this.#prompts.get(prompt_digest)
+    if (known) return { prompt: known, history: [] }
+    const material = await loadMaterial(this.parts.store, memory)
+    this.#prompts.set(prompt_digest, material.prompt)
+    return material
+  }
+}
+
+/** Why one that works elsewhere may not write. */
+export type NotAdmitted = { agent_id: string } & Pick<Extract<TreeResult<object>, { ok: false }>, 'code' | 'message'>
+
+/** How one ended that could not begin where it was to work. */
+export type NotStarted = { agent_id: string; result: AgentResult }
+
+export function cancelledEarly({ by, reason }: { by: string; reason: string }): AgentResult {
+  return unspent('cancelled', by, `cancelled by ${by}: ${reason}`)
+}
+
+function endOf({ ledger }: AgentMemory, result: AgentResult): ChildEnd {
+  const { total_tokens, cost_usd, sub_agents } = ledger.spent
+  return { result, used: { total_tokens, cost_usd, sub_agents }, started: true }
+}
+
+function notStarted(result: AgentResult): ChildEnd {
+  return { result, used: { total_tokens: 0, cost_usd: 0, sub_agents: 0 }, started: false }
+}
+
+function unspent(outcome: AgentResult['outcome'], cause: string, reason: string): AgentResult {
+  return {
+    ...{ outcome, cause, reason, text: '', turns: 0, tool_calls: 0, usage: NO_USAGE, cost_usd: 0 },
+    ...{ files_read: [], files_changed: [], duration_ms: 0 },
+  }
+}
+
+function modelName({ model }: Contract): string {
+  return `${model.provider}/${model.model}`
+}

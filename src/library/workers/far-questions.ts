@@ -1,0 +1,118 @@
+import { type Answer, type Contract, type OpenQuestion, OpenQuestions, questionKey } from '../../domain/index.js'
+import type { Person } from '../../runtime/index.js'
+import type { Proposal } from '../../tools/index.js'
+import { ROOT } from '../runs/reader.js'
+
+type Approval = Extract<OpenQuestion, { kind: 'approval' }>
+
+/** What a person is asked about a plan. null: there is nothing to ask about any more. */
+export type Propose = (question: Approval) => Promise<Proposal | null>
+
+type Parts = {
+  person: Person | null
+  answer: (answer: Answer, by: string) => Promise<void>
+  propose: Propose
+}
+
+/** A face that fails to ask has not got a yes, and what asks must not wait for one. */
+const NOBODY = 'nobody is there to be asked'
+
+/** Puts the questions of a run that is worked on elsewhere to the person who sits here. */
+export class FarQuestions {
+  readonly #open = new OpenQuestions()
+  readonly #asked = new Map<string, { question: OpenQuestion; over: AbortController }>()
+
+  /** Agents that may ask nobody: what they would ask for is refused at once, wherever they work. */
+  readonly #silent = new Set<string>()
+
+  constructor(private readonly parts: Parts) {}
+
+  add(event: Parameters<OpenQuestions['add']>[0]): void {
+    const { person } = this.parts
+    if (!person) return
+    this.#open.add(event)
+    if (event.type === 'agent.started') this.#know(event.agent_id, event.data.contract)
+    if (event.type === 'agent.subagent_created') this.#know(event.data.sub_agent_id, event.data.contract)
+    const open = this.#open.list()
+    for (const [key, { question, over }] of this.#asked) {
+      if (open.includes(question)) continue
+      this.#asked.delete(key)
+      over.abort()
+    }
+    for (const question of open) {
+      const key = questionKey(question)
+      if (this.#asked.has(key) || (question.kind === 'permission' && this.#silent.has(question.agent_id))) continue
+      const over = new AbortController()
+      this.#asked.set(key, { question, over })
+      // An answer that came too late, or that nobody took, is one that the log has nothing of.
+      void this.#ask(person, question, over.signal).catch(() => {})
+    }
+  }
+
+  #know(agent_id: string, { permissions }: Contract): void {
+    if (!permissions.can_ask_person) this.#silent.add(agent_id)
+  }
+
+  close(): void {
+    for (const { over } of this.#asked.values()) over.abort()
+    this.#asked.clear()
+  }
+
+  async #ask(person: Person, question: OpenQuestion, signal: AbortSignal): Promise<void> {
+    const said = await this.#said(person, question, signal)
+    if (!signal.aborted) await this.parts.answer(said.answer, said.by)
+  }
+
+  #said(person: Person, question: OpenQuestion, signal: AbortSignal): Promise<{ answer: Answer; by: string }> {
+    switch (question.kind) {
+      case 'permission':
+        return permission(person, question, signal)
+      case 'question':
+        return answered(person, question, signal)
+      case 'approval':
+        return this.#approval(person, question, signal)
+      default:
+        return question satisfies never
+    }
+  }
+
+  async #approval(person: Person, question: Approval, signal: AbortSignal) {
+    const { agent_id, call_id, step, kind } = question
+    const ask = async () => {
+      const proposal = await this.parts.propose(question)
+      return proposal && (await person.approve?.(proposal, signal))
+    }
+    const given = (await ask().catch(failed)) ?? { answer: 'decline' as const, note: NOBODY }
+    const { answer, by = 'person', note = null, plan } = given
+    return { answer: { agent_id, call_id, kind, step, answer, note, ...(plan === undefined ? {} : { plan }) }, by }
+  }
+}
+
+async function permission(
+  person: Person,
+  question: Extract<OpenQuestion, { kind: 'permission' }>,
+  signal: AbortSignal,
+): Promise<{ answer: Answer; by: string }> {
+  const { agent_id, call_id, kind, tool, summary, reason, detail, grant } = question
+  const named = { ...(agent_id === ROOT ? {} : { agent_id }), call_id }
+  // The log has it in words alone: whoever decides by what is in it has to take it for something not understood.
+  const call = { tool, effect: 'execute', paths: [], commands: null, unclear: 'a worker asks it in words' } as const
+  const ask = async () => person.permit({ ...named, tool, summary, reason, detail, grant, call }, signal)
+  const given = (await ask().catch(failed)) ?? { answer: 'deny' as const, note: NOBODY }
+  const { answer, note = null } = given
+  const standing = 'grant' in given && given.grant !== null ? { standing: true } : {}
+  return { answer: { agent_id, call_id, kind, answer, ...standing, note }, by: 'by' in given ? given.by : 'person' }
+}
+
+async function answered(
+  person: Person,
+  { agent_id, call_id, kind, text, options }: Extract<OpenQuestion, { kind: 'question' }>,
+  signal: AbortSignal,
+): Promise<{ answer: Answer; by: string }> {
+  const ask = async () => person.answer({ call_id, text, options }, signal)
+  return { answer: { agent_id, call_id, kind, text: await ask().catch(() => null) }, by: 'person' }
+}
+
+function failed(): null {
+  return null
+}
