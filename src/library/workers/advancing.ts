@@ -1,29 +1,26 @@
 import type { Catalog } from '../../control/index.js'
 import type { Redactor } from '../../domain/index.js'
-import { type AgentMemory, type Child, foldAgent, isOpen, parentIdOf, type RunRow } from '../../domain/index.js'
-import { AT_REST, isLeftAlone, rest, resumeOf, type Words, type WorkerEngine } from '../../engine/index.js'
-import type { Host, TreeResult } from '../../host/index.js'
-import { AbandonedError, type Above, AgentLoop, loadMaterial, Recorder } from '../../runtime/index.js'
+import { type AgentMemory, foldAgent, isOpen, parentIdOf, type RunRow } from '../../domain/index.js'
+import { isLeftAlone, resumeOf, type Words, type WorkerEngine } from '../../engine/index.js'
+import type { Host } from '../../host/index.js'
+import { AbandonedError, AgentLoop, loadMaterial, Recorder } from '../../runtime/index.js'
 import type { Lease, Signal, Store } from '../../store/index.js'
-import type { Files, RunTrees, TreeOwner } from '../../workspaces/index.js'
+import type { RunTrees } from '../../workspaces/index.js'
 import type { Watching } from '../api.js'
 import { RetinueError } from '../errors.js'
-import { cancelledEarly, type NotAdmitted, type NotStarted, type RunChildren } from '../runs/children.js'
+import { cancelledEarly, type NotStarted, type RunChildren } from '../runs/children.js'
 import type { RunDriver } from '../runs/driver.js'
 import type { Family, Preparation } from '../runs/preparation.js'
 import { ROOT } from '../runs/reader.js'
 import { FAR_PERSON } from './far-person.js'
 import { WATCHED } from './far-runs.js'
 import { Lately } from './lately.js'
+import { Parents } from './parents.js'
 import { REFUSED, type RefusedSignal, type WorkerRefusal } from './refusals.js'
+import { type Tenure, Tenures } from './tenures.js'
 
 /** Before one that was let go of is tried again. */
 const AGAIN_MS = 1000
-/** How soon it is looked again whether whoever holds an agent is alive. */
-const LOOK_MS = 250
-/** The same for whether it may write. It is said that it waits after so many looks. */
-const ADMITTED_MS = 50
-const AWAITS_AFTER = 10
 /** The events that whoever gives a run to the workers has written. */
 const CREATED_AND_STARTED = 2
 /** One that was given to the workers longer ago has waited for its turn, and that is no time of its own. */
@@ -52,8 +49,6 @@ type Rest = { heard: number; settled: readonly string[] }
 
 type Outcome = Exclude<Advanced, 'rests' | 'paused'> | Rest
 
-type Tenure = { lease: Lease; woken: boolean }
-
 /**
  * Works on agents for a worker: each until it rests or is over. It may be called for the same agent at any time, and by
  * any number of workers at once: its lease says who works on it, and its log what is left to do.
@@ -61,8 +56,12 @@ type Tenure = { lease: Lease; woken: boolean }
 export class Advancing {
   /** What all sub-agents of a run begin with. */
   readonly #begun: Lately<{ watching: Watching; catalog: Catalog }>
+  readonly #tenures: Tenures
+  readonly #parents: Parents
 
   constructor(private readonly parts: Parts) {
+    this.#tenures = new Tenures(parts)
+    this.#parents = new Parents(parts)
     this.#begun = new Lately(SAME_CATALOG_MS, parts.host.clock.now, async (run_id) => {
       const [watching, catalog] = await Promise.all([this.#watching(run_id), parts.driver.catalogOf(run_id)])
       return { watching, catalog }
@@ -81,7 +80,7 @@ export class Advancing {
       if (!may_have && !(await this.#canClose(run_id, agent_id, is_here))) return 'over'
       if (await isLeftAlone(store, { run_id, agent_id })) return 'paused'
       const outcome = agent_id === ROOT ? await this.#root(run) : await this.#child(run, agent_id)
-      if (outcome === 'held') await this.#lookLater(run_id, agent_id, !may_have)
+      if (outcome === 'held') await this.#tenures.lookLater(run_id, agent_id, !may_have)
       if (typeof outcome === 'string') return outcome
       if (!(await this.#isWanted(run_id, agent_id, outcome))) return 'rests'
     }
@@ -113,7 +112,7 @@ export class Advancing {
 
   async #root(run: RunRow): Promise<Outcome> {
     const { run_id } = run
-    const tenure = await this.#take(run_id, ROOT)
+    const tenure = await this.#tenures.take(run_id, ROOT)
     if (tenure === null) return 'over'
     if (tenure === 'held') return 'held'
     const { lease } = tenure
@@ -157,59 +156,43 @@ export class Advancing {
     const parent = await this.#memory(run_id, parentIdOf(agent_id) ?? ROOT)
     const child = parent?.children.find(({ id }) => id === agent_id)
     if (!parent || !child || !isOpen(child)) return 'over'
-    let cancelled: { by: string; reason: string } | null = null
-    let working: AgentLoop | null = null
+    const cancel = new Cancel()
     let copied: RunTrees | null = null
-    const forget = engine.onCancel(run_id, agent_id, (by, reason) => {
-      cancelled ??= { by, reason }
-      working?.cancel(by, reason)
-    })
+    const forget = engine.onCancel(run_id, agent_id, (by, reason) => cancel.hear(by, reason))
     try {
       await engine.catchUp(run_id)
-      const tenure = await this.#take(run_id, agent_id)
+      const tenure = await this.#tenures.take(run_id, agent_id)
       if (tenure === 'held') return 'held'
-      const { launcher, trees } = cancelled ? driver.closingFamily(run) : await this.#family(run_id, session_id)
+      const { launcher, trees } = cancel.heard ? driver.closingFamily(run) : await this.#family(run_id, session_id)
       const children = launcher as RunChildren
       copied = trees
       // Its place may have been taken by one who died before anything was written.
       const memory = tenure === null ? null : await children.known(run_id, agent_id)
-      const reads = cancelled === null && memory?.tree == null
-      const above = await this.#keeping(tenure, () => this.#above(parent, child, trees, reads))
+      const reads = cancel.heard === null && memory?.tree == null
+      const look = () => this.#parents.above(parent, child, trees, reads)
+      const above = tenure === null ? await look() : await this.#tenures.keep(tenure, look)
       if (tenure === null || memory === null) {
-        if (cancelled)
-          return await this.#notStarted(run_id, parent.agent_id, { agent_id, result: cancelledEarly(cancelled) })
+        if (cancel.heard)
+          return await this.#notStarted(run_id, parent.agent_id, { agent_id, result: cancelledEarly(cancel.heard) })
         const opened = await this.#begin(() => children.start(run_id, child, above, tenure?.lease ?? null))
         if (opened === 'held') return 'held'
         if ('done' in opened) {
           return await this.#notStarted(run_id, parent.agent_id, { agent_id, result: opened.done.result })
         }
         const { lease, loop } = opened
-        working = loop
-        if (cancelled) loop.cancel((cancelled as { by: string }).by, (cancelled as { reason: string }).reason)
+        cancel.reaches(loop)
         return await this.#settled(lease, await engine.work(lease, loop), parent.agent_id)
       }
       return await this.#tended(tenure, parent.agent_id, async () => {
         if (memory.result) return null
-        if (!cancelled) await this.#reach(trees, memory)
+        if (!cancel.heard) await this.#reach(trees, memory)
         const { loop } = await children.goOn(tenure.lease, memory, above, tenure.woken)
-        working = loop
-        if (cancelled) loop.cancel((cancelled as { by: string }).by, (cancelled as { reason: string }).reason)
+        cancel.reaches(loop)
         return loop
       })
     } finally {
       forget()
       await copied?.removeCopy({ agent_id, is_root: false })
-    }
-  }
-
-  /** What has to be there before it is opened may take its time. Where it cannot be had, another may have it. */
-  async #keeping<T>(tenure: Tenure | null, work: () => Promise<T>): Promise<T> {
-    if (tenure === null) return work()
-    try {
-      return await this.parts.engine.keep(tenure.lease, work)
-    } catch (error) {
-      await this.#letGo(tenure)
-      throw error
     }
   }
 
@@ -254,20 +237,11 @@ export class Advancing {
   }
 
   /** Works on an agent whose lease was taken. `open` null: there is nothing to do any more. */
-  async #tended(
-    { lease, woken }: Tenure,
-    parent_id: string | null,
-    open: () => Promise<AgentLoop | null>,
-  ): Promise<Outcome> {
+  async #tended(tenure: Tenure, parent_id: string | null, open: () => Promise<AgentLoop | null>): Promise<Outcome> {
     const { engine } = this.parts
+    const { lease } = tenure
     const { run_id, agent_id } = lease
-    let loop: AgentLoop | null
-    try {
-      loop = await engine.keep(lease, open)
-    } catch (error) {
-      await this.#letGo({ lease, woken })
-      throw error
-    }
+    const loop = await this.#tenures.keep(tenure, open)
     if (!loop) {
       // It has ended before, and whoever waits for it may not have been told.
       if (parent_id !== null) await this.#tellEnd(run_id, agent_id, parent_id)
@@ -275,12 +249,6 @@ export class Advancing {
     }
     await engine.catchUp(run_id)
     return this.#settled(lease, await engine.work(lease, loop), parent_id)
-  }
-
-  /** As it was: another worker may be able to do what this one is not. */
-  async #letGo({ lease, woken }: Tenure): Promise<void> {
-    const { store } = this.parts
-    await (woken ? rest(store, lease) : store.release(lease))
   }
 
   async #notStarted(run_id: string, parent_id: string, data: NotStarted): Promise<Outcome> {
@@ -294,19 +262,6 @@ export class Advancing {
     return this.parts.engine.tell(run_id, parent_id, `ended-${agent_id}`, { closes: true })
   }
 
-  /**
-   * Whoever holds it may be dead, or die after what it had was taken up and found held. Later its lease has run out then. It is
-   * asked for once in that time, by however many find it held.
-   */
-  async #lookLater(run_id: string, agent_id: string, closes: boolean): Promise<void> {
-    const { engine, store } = this.parts
-    const lease = await store.lease(run_id, agent_id)
-    if (!lease || lease.owner === AT_REST) return
-    // By the second until which it is held: a later look finds another, or that it is free.
-    const until = Math.floor(lease.expires_at / 1000)
-    await engine.wake(run_id, agent_id, `held-${lease.epoch}-${until}`, { delay_ms: engine.ttl_ms, closes })
-  }
-
   /** Signals are kept until the run is closed. */
   async #isCancelled(run_id: string, agent_id: string): Promise<boolean> {
     const signals = await this.parts.store.signals({ run_id, after: 0 })
@@ -316,26 +271,10 @@ export class Advancing {
     })
   }
 
-  /** null: it has no stream. `held`: somebody who is alive works on it. */
-  async #take(run_id: string, agent_id: string): Promise<Tenure | 'held' | null> {
-    const { store, engine, host } = this.parts
-    let seen = await store.lease(run_id, agent_id)
-    for (;;) {
-      if (!seen) return null
-      const woken = seen.owner === AT_REST && seen.expires_at > 0
-      if (woken || !engine.isHeld(seen)) {
-        const lease = await engine.acquire(seen)
-        if (lease) return { lease, woken }
-      } else if (seen.owner === host.identity.owner && engine.isAtWork(run_id, agent_id)) return 'held'
-      // It was alive a moment ago, and it is looked again later.
-      else if (engine.isFresh(seen)) return 'held'
-      await host.clock.sleep(LOOK_MS)
-      const now = await store.lease(run_id, agent_id)
-      const is_same = now?.epoch === seen.epoch && now.owner === seen.owner
-      // It says that it is alive: whatever there is to do, it will see to.
-      if (now && is_same && now.expires_at > seen.expires_at) return 'held'
-      seen = now
-    }
+  /** Before it is touched: another worker may be able to have its files. */
+  async #reach(trees: RunTrees, { agent_id, tree }: AgentMemory): Promise<void> {
+    const found = await trees.canHave(tree?.carried?.commit ?? tree?.base ?? null)
+    if (!found.ok) throw new RetinueError('input', `The files of ${agent_id} cannot be had here: ${found.message}`)
   }
 
   /** Whether something happened to one that rests while it was let go of. Whoever came meanwhile found it held. */
@@ -351,7 +290,7 @@ export class Advancing {
     const ended = rows.some((row) => open.has(row.agent_id) && ENDED.has(row.state) && !settled.includes(row.agent_id))
     if (ended || signals.some(({ kind, data }) => concerns(kind, data, agent_id, open))) return true
     if (agent_id === ROOT || memory.tree !== null) return false
-    return (await this.#admission(run_id, memory.contract.parent.agent_id ?? ROOT, agent_id)) !== null
+    return (await this.#parents.admission(run_id, memory.contract.parent.agent_id ?? ROOT, agent_id)) !== null
   }
 
   async #memory(run_id: string, agent_id: string): Promise<AgentMemory | null> {
@@ -366,79 +305,21 @@ export class Advancing {
     const watched = (await store.signals({ run_id, after: 0 })).some(({ kind }) => kind === WATCHED)
     return { ...(asks ? { person: FAR_PERSON } : {}), ...(watched ? { onDelta: words.speaker(run_id) } : {}) }
   }
+}
 
-  /** `reads`: it looks at what its parent has. One with a tree of its own does not, nor one that is only closed. */
-  async #above(parent: AgentMemory, child: Child, trees: RunTrees, reads: boolean): Promise<Above> {
-    const reader = { agent_id: child.id, is_root: false }
-    const files = reads ? await this.#filesOf(parent, trees, reader) : await this.parts.preparation.folder()
-    return {
-      files: () => files,
-      at_once: child.repairs !== null,
-      admit: (signal, onWait) => this.#askToWrite(parent, child.id, signal, onWait),
-    }
+/** A cancel that may be heard before there is a loop to stop. */
+class Cancel {
+  heard: { by: string; reason: string } | null = null
+  #loop: AgentLoop | null = null
+
+  hear(by: string, reason: string): void {
+    this.heard ??= { by, reason }
+    this.#loop?.cancel(by, reason)
   }
 
-  /** Before it is touched: another worker may be able to have its files. */
-  async #reach(trees: RunTrees, { agent_id, tree }: AgentMemory): Promise<void> {
-    const found = await trees.canHave(tree?.carried?.commit ?? tree?.base ?? null)
-    if (!found.ok) throw new RetinueError('input', `The files of ${agent_id} cannot be had here: ${found.message}`)
-  }
-
-  /**
-   * What an agent works in: its own tree, else what the one above it works in. Where that is in another checkout, its
-   * sub-agent reads a copy.
-   */
-  async #filesOf(memory: AgentMemory, trees: RunTrees, reader: TreeOwner): Promise<Files> {
-    const { run_id, agent_id, contract, tree } = memory
-    const above = contract.parent.agent_id
-    if (tree !== null) {
-      const owner = { agent_id, is_root: above === null }
-      const isElsewhere = tree.checkout !== undefined && tree.checkout !== this.parts.checkout
-      const found = isElsewhere
-        ? await trees.copyFor(reader, owner, tree.carried?.commit ?? tree.base)
-        : await trees.look(owner, tree.base)
-      if (!found.ok) throw new RetinueError('input', `The files of ${agent_id} cannot be had here: ${found.message}`)
-      return found.tree.files
-    }
-    const parent = above === null ? null : await this.#memory(run_id, above)
-    return parent ? this.#filesOf(parent, trees, reader) : this.parts.preparation.folder()
-  }
-
-  /** Asks the parent, wherever that is; it lets one write by an event of its own. */
-  async #askToWrite(
-    parent: AgentMemory,
-    agent_id: string,
-    signal: AbortSignal,
-    onWait: (behind: string[]) => void,
-  ): Promise<TreeResult<{ base: string }>> {
-    const { run_id } = parent
-    const { store, engine } = this.parts
-    const known = await this.#admission(run_id, parent.agent_id, agent_id)
-    if (known) return known
-    await store.signal({ run_id, kind: 'admit', data: { agent_id }, by: 'runtime' })
-    await engine.tell(run_id, parent.agent_id, `admit-${agent_id}`)
-    for (let looks = 0; ; looks++) {
-      // The parent knows behind whom it waits; here it is enough that it is not its own time.
-      if (looks === AWAITS_AFTER) onWait([parent.agent_id])
-      const admission = await this.#admission(run_id, parent.agent_id, agent_id)
-      if (admission) return admission
-      if (signal.aborted) return { ok: false, code: 'failed', message: 'it was stopped while it waited to write' }
-      await this.parts.host.clock.sleep(ADMITTED_MS, signal)
-    }
-  }
-
-  async #admission(run_id: string, parent_id: string, agent_id: string): Promise<TreeResult<{ base: string }> | null> {
-    const { store } = this.parts
-    const parent = await this.#memory(run_id, parent_id)
-    const base = parent?.children.find(({ id }) => id === agent_id)?.base ?? null
-    if (base !== null) return { ok: true, base }
-    const signals = await store.signals({ run_id, after: 0 })
-    const told = signals.find(
-      ({ kind, data }) => kind === 'not_admitted' && (data as NotAdmitted).agent_id === agent_id,
-    )
-    if (!told) return null
-    const { code, message } = told.data as NotAdmitted
-    return { ok: false, code, message }
+  reaches(loop: AgentLoop): void {
+    this.#loop = loop
+    if (this.heard) loop.cancel(this.heard.by, this.heard.reason)
   }
 }
 
