@@ -465,6 +465,8 @@ export interface Trees {
    * that it knows anything of.
    */
   tidy(): Promise<TreeResult<{ runs: string[] }>>
+  /** Removes what was written or carried here long ago and nothing refers to. What cannot be removed stays. */
+  prune(): Promise<void>
 }
 
 /** The worktree of one agent. */

@@ -30,7 +30,7 @@ export interface Kept {
   apply(run_id: string, options?: { agent_id?: string; commit?: boolean }): Promise<KeptResult<Applied>>
   discard(run_id: string): Promise<KeptResult<{ removed: KeptTree[] }>>
   gc(): Promise<KeptResult<{ removed: KeptTree[]; kept: KeptTree[] }>>
-  /** Removes what closed runs that were begun in other checkouts have here. */
+  /** Removes what closed runs that were begun in other checkouts have here, and what long ago was carried here for them. */
   sweep(): Promise<KeptResult<object>>
 }
 
@@ -157,6 +157,7 @@ export function createKept(parts: KeptParts): Kept {
         const gone = known.every(Boolean) ? await trees.removeRun(run_id) : null
         if (gone?.ok) await trees.forget(run_id)
       }
+      await trees.prune()
       return { ok: true }
     },
 

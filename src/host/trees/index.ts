@@ -10,6 +10,7 @@ import { merge } from './merge.js'
 import { own as ownRun } from './owner.js'
 import { fetchRemotes, lacking, pack, packBase, receive, unpack } from './parcel.js'
 import { type Machine, openPrivate, type Private } from './private.js'
+import { pruneObjects } from './prune.js'
 import { publish } from './publish.js'
 import { forget, recall, remember } from './remember.js'
 import { remove, removeRun, tidy } from './remove.js'
@@ -68,5 +69,6 @@ function treesOf(own: Private): Trees {
     remove: (run_id, name, keep) => remove(own, run_id, name, keep),
     removeRun: (run_id) => removeRun(own, run_id),
     tidy: () => tidy(own),
+    prune: () => pruneObjects(own),
   }
 }

@@ -1,4 +1,4 @@
-import { lstat, readdir } from 'node:fs/promises'
+import { lstat, readdir, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Private } from './private.js'
 
@@ -7,16 +7,37 @@ import type { Private } from './private.js'
  * nobody needs but that they are new.
  */
 const EXPIRY_DAYS = 14
-/** With more files than that in it, a folder of objects is slow to look into. */
-const MANY = 5000
+/** With more files than that in it, a folder of objects is slow to look into; with more packs, all that git does is. */
+const MANY = { loose: 5000, packs: 50 }
 
 /** Removes old objects that nothing refers to, and packs the others where they are many. What fails stays as it is. */
 export async function pruneObjects(own: Private, many = MANY): Promise<void> {
   const before = Date.now() - EXPIRY_DAYS * 86_400_000
-  const loose = await looseObjects(own, before)
+  const expiry = Math.floor(before / 1000)
+  const [loose, packs] = [await looseObjects(own, before), await packsIn(own)]
   // git looks at all that any branch has, down to the person's first commit, to know what is not needed.
-  if (loose.has_old) await own.git().run(['prune', `--expire=${Math.floor(before / 1000)}`])
-  if (loose.count > many) await own.git().run(['repack', '-d', '-l', '-q', '-n'])
+  if (loose.has_old) await own.git().run(['prune', `--expire=${expiry}`])
+  if (packs.length > many.packs || packs.some(({ written_at }) => written_at < before)) {
+    await packAnew(own, expiry)
+  } else if (loose.count > many.loose) await own.git().run(['repack', '-d', '-l', '-q', '-n'])
+}
+
+/** All that is needed into one pack; what is not, and is not old either, as files of its own that grow old. */
+async function packAnew(own: Private, expiry: number): Promise<void> {
+  const packed = await own.git().run(['repack', '-A', '-d', '-l', '-q', '-n', `--unpack-unreachable=${expiry}`])
+  if (!packed.ok) return
+  // One that has the same in it as before may have stayed, and would be looked at again each time.
+  const now = new Date()
+  for (const { path } of await packsIn(own)) await utimes(path, now, now).catch(() => {})
+}
+
+async function packsIn({ home }: Private): Promise<{ path: string; written_at: number }[]> {
+  const folder = join(home, 'objects', 'pack')
+  const paths = (await readdir(folder).catch(() => []))
+    .filter((name) => name.endsWith('.pack'))
+    .map((name) => join(folder, name))
+  const stats = await Promise.all(paths.map((path) => lstat(path).catch(() => null)))
+  return paths.flatMap((path, i) => (stats[i] ? [{ path, written_at: stats[i].mtimeMs }] : []))
 }
 
 async function looseObjects({ home }: Private, before: number): Promise<{ count: number; has_old: boolean }> {
