@@ -177,8 +177,7 @@ export class AgentFiles {
       if (needsTree && recorder.memory.no_tree === null) await this.ownForCall()
       return
     }
-    const isHere = !travel || tree.checkout === travel.checkout
-    const found = isHere ? await trees.reopen(this.#owner, tree.base) : await this.#moved(tree)
+    const found = (await trees.isHere(tree)) ? await trees.reopen(this.#owner, tree.base) : await this.#moved(tree)
     if (found.ok) this.#tree = found.tree
     else if (recorder.memory.no_tree === null) this.fail(`its worktree is not there any more: ${found.message}`)
   }

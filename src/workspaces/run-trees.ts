@@ -39,6 +39,9 @@ export interface AgentTree {
   reset(commit: string, options?: { is_clean?: boolean }): Promise<TreeResult<object>>
 }
 
+/** A tree as the events of its agent have it. */
+type SeenTree = { base: string; checkout?: string | undefined; carried?: { commit: string } | undefined }
+
 type MadeTree = { tree: AgentTree; created: EventData<'agent.worktree_created'> }
 
 /** What a sub-agent has written, as its parent finds it. */
@@ -91,6 +94,12 @@ export class RunTrees {
     return this.#travel
   }
 
+  /** Whether a tree that an event names is in this folder. Those of runs that stay in one are. */
+  async isHere({ checkout }: { checkout?: string | undefined }): Promise<boolean> {
+    const travel = await this.travel()
+    return travel === null || checkout === travel.checkout
+  }
+
   /** The tree of the root agent, from what the person has now. It is what the whole run starts from. */
   async addRoot(): Promise<TreeResult<MadeTree>> {
     const opened = await this.#open()
@@ -121,9 +130,15 @@ export class RunTrees {
     return owned && !owned.ok ? owned : this.#at(owner, base, false)
   }
 
-  /** The same for whoever only looks at it. */
-  look(owner: TreeOwner, base: string): Promise<TreeResult<{ tree: AgentTree }>> {
-    return this.#at(owner, base, true)
+  /** The same for a sub-agent of it that only looks. Where it is in another checkout, that gets a copy of what is known of it. */
+  async look(reader: TreeOwner, owner: TreeOwner, tree: SeenTree): Promise<TreeResult<{ tree: AgentTree }>> {
+    if (await this.isHere(tree)) return this.#at(owner, tree.base, true)
+    const opened = await this.#open()
+    if (!opened.ok) return opened
+    const { trees } = opened
+    const commit = tree.carried?.commit ?? tree.base
+    const found = await this.#brought(trees, this.#copyName(reader), commit)
+    return found.ok ? { ok: true, tree: await this.#agentTree(trees, found.tree, owner, commit) } : found
   }
 
   async #at(owner: TreeOwner, base: string, only_look: boolean): Promise<TreeResult<{ tree: AgentTree }>> {
@@ -131,15 +146,6 @@ export class RunTrees {
     if (!opened.ok) return opened
     const found = await opened.trees.open(this.parts.run_id, nameOf(owner), { only_look })
     return found.ok ? { ok: true, tree: await this.#agentTree(opened.trees, found.tree, owner, base) } : found
-  }
-
-  /** What is known here of the tree that an agent has in another checkout, for one of its sub-agents to read. */
-  async copyFor(reader: TreeOwner, owner: TreeOwner, commit: string): Promise<TreeResult<{ tree: AgentTree }>> {
-    const opened = await this.#open()
-    if (!opened.ok) return opened
-    const { trees } = opened
-    const found = await this.#brought(trees, this.#copyName(reader), commit)
-    return found.ok ? { ok: true, tree: await this.#agentTree(trees, found.tree, owner, commit) } : found
   }
 
   async removeCopy(reader: TreeOwner): Promise<void> {
@@ -180,13 +186,11 @@ export class RunTrees {
 
   /** The tree of a sub-agent that has ended, brought here where that was in another checkout. */
   async #found(trees: Trees, owner: TreeOwner, where: Whereabouts | null): Promise<TreeResult<{ tree: WorkTree }>> {
-    const { run_id } = this.parts
-    const travel = await this.travel()
-    const isHere = where === null || where.checkout === travel?.checkout
-    const there = isHere ? await trees.open(run_id, nameOf(owner)) : null
-    if (where === null || (there && (there.ok || there.code !== 'missing')))
-      return there as TreeResult<{ tree: WorkTree }>
-    return this.#brought(trees, nameOf(owner), where.commit)
+    const name = nameOf(owner)
+    if (where !== null && !(await this.isHere(where))) return this.#brought(trees, name, where.commit)
+    const there = await trees.open(this.parts.run_id, name)
+    if (where === null || there.ok || there.code !== 'missing') return there
+    return this.#brought(trees, name, where.commit)
   }
 
   /** A tree of what was carried here. */

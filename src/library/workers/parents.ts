@@ -13,8 +13,6 @@ const ADMITTED_MS = 50
 const AWAITS_AFTER = 10
 
 type Parts = {
-  /** Which of the project's checkouts this is. */
-  checkout: string
   host: Host
   store: Store
   engine: WorkerEngine
@@ -45,10 +43,7 @@ export class Parents {
     const above = contract.parent.agent_id
     if (tree !== null) {
       const owner = { agent_id, is_root: above === null }
-      const isElsewhere = tree.checkout !== undefined && tree.checkout !== this.parts.checkout
-      const found = isElsewhere
-        ? await trees.copyFor(reader, owner, tree.carried?.commit ?? tree.base)
-        : await trees.look(owner, tree.base)
+      const found = await trees.look(reader, owner, tree)
       if (!found.ok) throw new RetinueError('input', `The files of ${agent_id} cannot be had here: ${found.message}`)
       return found.tree.files
     }
