@@ -146,6 +146,8 @@ export type RunResult = AgentResult & {
 export type RunStatus = 'running' | 'interrupted' | 'closed'
 export type RunSummary = Omit<RunRow, 'status' | 'cost_usd'> & {
   status: RunStatus
+  /** Who paused it, where it is interrupted because somebody did. */
+  paused?: { by: string; reason: string }
   /** null when the price of one of its calls is not known. */
   cost_usd: number | null
   /** A program handed out its tasks; what came of them is in `spawnResults`. */

@@ -171,7 +171,9 @@ describe('what became of a plan', () => {
     const closed = { status: 'closed', outcome: 'error' } as const
     const cancelled = { status: 'closed', outcome: 'cancelled' } as const
     expect(said({}, { status: 'running', outcome: null })).toBe('running')
-    expect(said({}, { status: 'interrupted', outcome: null })).toBe('paused or interrupted: retinue resume r')
+    expect(said({}, { status: 'interrupted', outcome: null })).toBe('interrupted: retinue resume r')
+    const paused = { by: 'ada', reason: 'lunch' }
+    expect(said({}, { status: 'interrupted', outcome: null, paused })).toBe('paused: retinue resume r')
     expect(said({ status: 'left', revision: 0, reason: 'nobody was there' }, cancelled)).toBe(
       'not carried out: nobody was there',
     )

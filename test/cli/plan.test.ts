@@ -306,10 +306,9 @@ describe('a plan under way', () => {
     })
     expect(await over).toMatchObject({ code: 143, stderr: expect.stringContaining(`retinue resume ${run_id}`) })
     const { stdout: half } = await retinue(['plan', 'show', run_id], { cwd })
-    expect(half).toContain(`paused or interrupted: retinue resume ${run_id} · run ${run_id}`)
-    expect((await retinue(['plan', 'list'], { cwd })).stdout).toContain(
-      `${run_id}  paused or interrupted: retinue resume ${run_id} `,
-    )
+    expect(half).toContain(`paused: retinue resume ${run_id} · run ${run_id}`)
+    expect((await retinue(['plan', 'list'], { cwd })).stdout).toContain(`${run_id}  paused: retinue resume ${run_id} `)
+    expect((await retinue(['watch', run_id], { cwd })).code).toBe(143)
     expect(existsSync(join(cwd, 'one.txt'))).toBe(false)
     expect(await retinue(['plan', 'edit', run_id], { cwd, env: { EDITOR: 'true' } })).toMatchObject({
       ...{ code: 1, stderr: expect.stringContaining(`go on with: retinue resume ${run_id}`) },

@@ -77,7 +77,10 @@ it('whoever waits for a run that is paused from elsewhere is told, and it is res
     stderr: `retinue: Run ${id} is left as it is: paused by person: lunch. Go on with: retinue resume ${id}\n`,
   })
   const { stdout } = await retinue(['runs'], { cwd, env })
-  expect(stdout).toMatch(new RegExp(`^${id}  interrupted `))
+  expect(stdout).toMatch(new RegExp(`^${id}  paused `))
+  const stands = `Run ${id} was paused by person: lunch. Go on with: retinue resume ${id}\n`
+  expect(await retinue(['watch', id], { cwd, env })).toMatchObject({ code: 143, stderr: `retinue: ${stands}` })
+  expect((await retinue(['show', id], { cwd, env })).stdout).toContain(stands)
   const resumed = await retinue(['-r', id, '--detach'], { cwd, env })
   expect([resumed.code, resumed.stdout]).toEqual([0, `${id}\n`])
   expect((await retinue(['runs'], { cwd, env })).stdout).toMatch(new RegExp(`^${id}  running `))

@@ -214,7 +214,8 @@ describe('a run that is paused', () => {
     const left = run.result().catch((error: unknown) => error)
     await both.opened
     const pausing = retinue.pause(run.run_id, 'ada', 'lunch')
-    expect(await pausing).toMatchObject({ run_id: run.run_id, status: 'interrupted' })
+    const stands = { run_id: run.run_id, status: 'interrupted', paused: { by: 'ada', reason: 'lunch' } }
+    expect(await pausing).toMatchObject(stands)
     expect(await left).toBeInstanceOf(Error)
     const paused = await retinue.events(run.run_id)
     const about = (type: 'agent.subagent_created' | 'agent.subagent_closed' | 'agent.worktree_merged') =>
@@ -223,6 +224,11 @@ describe('a run that is paused', () => {
     expect(about('agent.worktree_merged')).toEqual(['a1', 'a2'])
     expect(about('agent.subagent_closed')).toEqual(['a1', 'a2'])
     expect(tree(cwd)).toEqual({})
+    // Somebody goes on with it and leaves it: from then on nobody has paused it.
+    const again = retinue.resume(run.run_id)
+    again.leave('enough')
+    expect(await again.result().catch((error: unknown) => error)).toBeInstanceOf(Error)
+    expect((await retinue.find(run.run_id)).paused).toBeUndefined()
     expect(await retinue.resume(run.run_id).result()).toMatchObject({ outcome: 'completed', reason: null })
     expect(endsIn(await retinue.events(run.run_id))).toEqual(['one completed', 'two completed', 'three completed'])
     expect(tree(cwd)).toEqual({ 'one/b.txt': 'x\n', 'two/b.txt': 'x\n', 'three/b.txt': 'x\n' })

@@ -171,7 +171,8 @@ export class Tasks {
   async doing(task: Task): Promise<string> {
     if (task.fault !== null) return task.fault
     if (!task.run) return task.at_work ? 'begins' : 'did not begin'
-    if (task.run.status === 'interrupted') return `its process is gone: /resume ${task.id}`
+    if (task.run.status === 'interrupted')
+      return `${task.run.paused ? 'paused' : 'its process is gone'}: /resume ${task.id}`
     if (task.run.status === 'closed') return titleOf((await reportOf(this.retinue, task.run_id))?.text ?? '')
     const tree = emptyTree()
     for (const event of await this.retinue.events(task.run_id)) growTree(tree, event)

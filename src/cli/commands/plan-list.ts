@@ -80,6 +80,7 @@ function planLine(plan: SavedPlan, { dim, green, red, yellow }: Paint): string {
   const shown = line((goal ?? 'cannot be read: see retinue plan check').replace(/\s+/g, ' ')).slice(0, 60)
   const size = steps === null ? '' : `${plural(steps, 'step')}, `
   const by = carried_out_by ? `, by run ${carried_out_by.run_id}: ${carried_out_by.state}` : ''
-  const words = state === 'interrupted' ? `paused or interrupted: retinue resume ${run_id}` : (state ?? 'unknown run')
+  const stands = state === 'paused' || state === 'interrupted'
+  const words = stands ? `${state}: retinue resume ${run_id}` : (state ?? 'unknown run')
   return `${run_id}  ${colour(words.padEnd(16))} ${shown.padEnd(60)} ${dim(`${size}${age(saved_at, Date.now())}${by}`)}`
 }

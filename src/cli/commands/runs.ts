@@ -18,7 +18,7 @@ export async function runs(options: StoreOptions & { limit: number; json?: boole
   })
 }
 
-/** A line for each run, and what can be done about those whose process is gone. `left`: whose plans are for later. */
+/** A line for each run, and what can be done about those that nobody works on. `left`: whose plans are for later. */
 export function runTable(
   rows: readonly RunSummary[],
   left: ReadonlySet<string>,
@@ -27,13 +27,13 @@ export function runTable(
   const lines = rows.map((row) => {
     const for_later = left.has(row.run_id)
     const ended = for_later ? NOT_CARRIED_OUT : (row.outcome ?? 'closed')
-    const state = row.status === 'closed' ? ended : row.status
-    const colour = state === 'completed' ? green : row.status === 'running' || for_later ? yellow : red
+    const state = row.status === 'closed' ? ended : row.paused ? 'paused' : row.status
+    const colour = state === 'completed' ? green : row.status === 'running' || row.paused || for_later ? yellow : red
     const tokens = `${count(row.input_tokens + row.output_tokens)} tokens, ${cost(row.cost_usd)}`
     const task = printable(`${row.plan ? 'plan: ' : ''}${aboutOf(row.task)}`).slice(0, 60)
     const figures = dim(`${tokens}, ${age(row.created_at, Date.now())}`)
     return `${row.run_id}  ${colour(state.padEnd(15))} ${task.padEnd(60)} ${figures}`
   })
-  const gone = rows.some((row) => row.status === 'interrupted')
-  return gone ? [...lines, dim('An interrupted run goes on with: retinue resume <run>')] : lines
+  const stands = rows.some((row) => row.status === 'interrupted')
+  return stands ? [...lines, dim('A run that is paused or interrupted goes on with: retinue resume <run>')] : lines
 }

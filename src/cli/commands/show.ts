@@ -20,6 +20,7 @@ import { contracts, runHead } from '../show/run.js'
 import { timeline } from '../show/timeline.js'
 import { treeLines } from '../show/tree.js'
 import { unknownAgent } from '../show/unknown.js'
+import { standsInWords } from '../stands.js'
 import { line, type Paint, paintFor, printable } from '../style.js'
 
 type ShowOptions = StoreOptions & { full?: boolean; json?: boolean; report?: boolean }
@@ -42,8 +43,7 @@ export async function show(id: string, agent: string | undefined, options: ShowO
     const full = options.full === true
     const lines = dossier ? agentLines(run, dossier, paint, full) : await runLines(retinue, run, events, paint, full)
     lines.forEach(write)
-    if (run.status === 'interrupted')
-      write(paint.yellow(`\nIts process is gone. Go on with: retinue resume ${run.run_id}`))
+    if (run.status === 'interrupted') write(paint.yellow(`\n${standsInWords(run)}`))
     return 0
   })
 }

@@ -1,6 +1,7 @@
 import { sayRefusals } from '../detach.js'
-import { exitOfResult } from '../exit.js'
+import { EXIT, exitOfResult } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
+import { standsInWords } from '../stands.js'
 import { RunView } from '../view.js'
 
 /** How often a watcher looks whether the process that does the work is still there. */
@@ -29,8 +30,9 @@ export async function watch(id: string, options: StoreOptions & { json?: boolean
     }
     const result = await retinue.result(run_id)
     if (!result) {
-      process.stderr.write(`retinue: the process of this run is gone. Go on with: retinue resume ${run_id}\n`)
-      return 1
+      const run = await retinue.find(run_id)
+      process.stderr.write(`retinue: ${standsInWords(run)}\n`)
+      return run.paused ? EXIT.terminated : EXIT.failed
     }
     if (!options.json) {
       if (result.text !== '') view.line(result.text)

@@ -1,4 +1,12 @@
-import { namesInWords, type PlanOutcome, type RunResult, type RunStatus, stepCounts, stepLabel } from '../../index.js'
+import {
+  namesInWords,
+  type PlanOutcome,
+  type RunResult,
+  type RunStatus,
+  type RunSummary,
+  stepCounts,
+  stepLabel,
+} from '../../index.js'
 import { cost, duration, line, type Paint, plural } from '../style.js'
 
 type StepOutcome = PlanOutcome['steps'][number]
@@ -9,7 +17,7 @@ const MARKS = { completed: '✓', failed: '✗', skipped: '–', waiting: '○',
 const TITLE_CHARS = 60
 
 /** How the run stands that a plan is of. `outcome`: null until it is closed. */
-type Standing = { status: RunStatus; outcome: RunResult['outcome'] | null }
+type Standing = { status: RunStatus; outcome: RunResult['outcome'] | null; paused?: RunSummary['paused'] }
 
 /** What a plan has come to: a line for each step, and what holds for the whole. */
 export function outcomeLines(outcome: PlanOutcome, { status }: Pick<Standing, 'status'>, paint: Paint): string[] {
@@ -31,7 +39,7 @@ export const NOT_CARRIED_OUT = 'not carried out'
 export function standingWord({ status, revision }: PlanOutcome, run: Standing): string {
   const left = status === 'made' || status === 'left'
   if (left && revision === 0) return NOT_CARRIED_OUT
-  if (run.status !== 'closed') return run.status
+  if (run.status !== 'closed') return run.paused ? 'paused' : run.status
   if (run.outcome === 'cancelled' && status !== 'completed') return 'cancelled'
   return left || status === 'running' ? 'not carried out to its end' : status
 }
@@ -39,7 +47,7 @@ export function standingWord({ status, revision }: PlanOutcome, run: Standing): 
 /** The same with why, and what can be done about it. */
 export function standing(outcome: PlanOutcome, run: Standing): string {
   const word = standingWord(outcome, run)
-  if (word === 'interrupted') return `paused or interrupted: retinue resume ${outcome.run_id}`
+  if (word === 'paused' || word === 'interrupted') return `${word}: retinue resume ${outcome.run_id}`
   const { reason, status } = outcome
   return reason === null || status === 'completed' ? word : `${word}: ${line(reason)}`
 }

@@ -12,7 +12,7 @@ import {
   ownerInWords,
   type Redactor,
 } from '../../domain/index.js'
-import { type Engine, leaveResting, type PauseSignal } from '../../engine/index.js'
+import { type Engine, leaveResting, type PauseSignal, type ResumeSignal } from '../../engine/index.js'
 import type { Host } from '../../host/index.js'
 import type { Model } from '../../models/index.js'
 import { AgentLoop, type AgentPlace, historyOf, Recorder, trimHistory } from '../../runtime/index.js'
@@ -205,7 +205,10 @@ export class RunDriver {
       return this.#elsewhere(far, free, watching, started)
     }
     const { place, notes } = await this.reopen(run, memory, watching)
-    const { lease, loop } = await this.#takeOver(run_id, place, notes, watching.principal)
+    const { principal } = watching
+    const { lease, loop } = await this.#takeOver(run_id, place, notes, principal)
+    const data: ResumeSignal = { seq: null, ...(principal ? { principal } : {}) }
+    await this.parts.store.signal({ run_id, kind: 'resume', data, by: principal ?? 'person' })
     return this.#work(lease, loop, started, run.session_id)
   }
 

@@ -1,5 +1,5 @@
 import { type AgentMemory, type AgentResult, type Contract, type RunRow, titleOf } from '../../domain/index.js'
-import type { Engine } from '../../engine/index.js'
+import { type Engine, pauseIn } from '../../engine/index.js'
 import { loadAgent, type Material } from '../../runtime/index.js'
 import type { Store } from '../../store/index.js'
 import type { RunResult, RunSummary } from '../api.js'
@@ -42,7 +42,10 @@ export class RunReader {
     const known = { ...row, cost_usd: row.unpriced_calls > 0 ? null : row.cost_usd, ...(await this.#began(row)) }
     if (row.status === 'closed') return { ...known, status: 'closed' }
     const lease = await this.store.lease(row.run_id, ROOT)
-    return { ...known, status: lease && this.engine.isHeld(lease) ? 'running' : 'interrupted' }
+    if (lease && this.engine.isHeld(lease)) return { ...known, status: 'running' }
+    const pause = pauseIn(await this.store.signals({ run_id: row.run_id, after: 0 }))
+    if (pause === null) return { ...known, status: 'interrupted' }
+    return { ...known, status: 'interrupted', paused: { by: pause.by, reason: pause.reason } }
   }
 
   /** Who began it. Only the log tells a program's order from words that look like one. */

@@ -21,6 +21,7 @@ export const runSummarySchema = shape<RunSummary>()(
     task: z.string(),
     workspace_root: z.string(),
     status: z.enum(['running', 'interrupted', 'closed']),
+    paused: z.strictObject({ by: z.string(), reason: z.string() }).optional(),
     outcome: outcomeSchema.nullable(),
     text: z.string().nullable(),
     created_at: time,

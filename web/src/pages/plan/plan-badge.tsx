@@ -8,6 +8,7 @@ export function PlanBadge({ outcome, run, asked }: { outcome: PlanDetail; run: R
   if (left && revision === 0) return <Badge tone="wait">not carried out</Badge>
   if (run.status === 'running' && asked) return <Badge tone="wait">waits for a person</Badge>
   if (run.status === 'running') return <Badge tone="running">running</Badge>
+  if (run.paused) return <Badge tone="warn">paused</Badge>
   if (run.status === 'interrupted') return <Badge tone="warn">interrupted</Badge>
   if (status === 'completed') return <Badge tone="good">completed</Badge>
   if (run.outcome === 'cancelled') return <Badge tone="bad">cancelled</Badge>

@@ -106,7 +106,8 @@ function Shown({ detail, outcome, questions, connection }: ShownProps) {
         {reason !== null && <p className={styles.reason}>{reason}</p>}
         {run.status === 'interrupted' && (
           <p className={styles.quiet}>
-            Nobody works on it. It goes on with <code>retinue resume {run_id}</code>.
+            {run.paused ? `Paused by ${run.paused.by}: ${run.paused.reason}.` : 'Nobody works on it.'} It goes on with{' '}
+            <code>retinue resume {run_id}</code>.
           </p>
         )}
       </header>
