@@ -2,12 +2,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it } from 'vitest'
 import { AT_REST } from '../../src/engine/index.js'
-import type { Retinue, StoredEvent } from '../../src/index.js'
-import { endsOf } from '../support/busy-tree.js'
+import type { StoredEvent } from '../../src/index.js'
+import { endsOf, newMark } from '../support/busy-tree.js'
+import { BUSY_SETTINGS, busyScript, ownersOf } from '../support/busy-workers.js'
 import { sharedPostgres } from '../support/postgres.js'
 import { running } from '../support/processes.js'
 import { makeProject, type WhenFinished } from '../support/project.js'
-import { TREE_SETTINGS } from '../support/tree-run.js'
 import { openFace, startWorkers, type WorkerOrder } from '../support/worker-victim.js'
 
 /** So long it may take until a word from elsewhere has ended everything. */
@@ -15,20 +15,9 @@ const SOON_MS = 2000
 /** Hearing it, which comes before the log has it. */
 const HEARD_MS = 400
 
-const SLOW = { budget: { wall_ms: 600_000 } }
 const SETTINGS = {
-  ...TREE_SETTINGS,
-  workspace: { isolation: 'shared' as const },
-  delegation: {
-    models: ['scripted/script.yaml', 'silent/m'],
-    profiles: { slow: SLOW, lead: { ...SLOW, can_spawn_children: true } },
-  },
-}
-
-let made = 0
-function newMark(): string {
-  made += 1
-  return `37.${process.pid}${made}`
+  ...BUSY_SETTINGS,
+  delegation: { ...BUSY_SETTINGS.delegation, models: ['scripted/script.yaml', 'silent/m'] },
 }
 
 /** A provider that never answers. */
@@ -54,28 +43,12 @@ async function silentProvider(finished: WhenFinished) {
 }
 
 /** a1 waits for its model, a2 for a command, a3 for a3.1, which is in a command too. */
-function script(mark: string): string {
-  const command = JSON.stringify(`sleep ${mark}`)
-  return `
-agents:
-  root:
-    - calls:
-        - spawn: { task: Think, profile: slow, model: silent/m }
-        - spawn: { task: Run, profile: slow }
-        - spawn: { task: Lead, profile: lead }
-    - calls:
-        - spawn_await: { job_ids: "*" }
-    - text: "All done."
-  a3:
-    - calls:
-        - spawn_agent: { task: Run below, profile: slow }
-    - text: Led.
-  "a*":
-    - calls:
-        - run_command: { command: ${command}, timeout_ms: 300000 }
-    - text: Ran.
-`
-}
+const script = (mark: string, model = ', model: silent/m') =>
+  busyScript(
+    mark,
+    [`task: Think, profile: slow${model}`, 'task: Run, profile: slow', 'task: Lead, profile: lead'],
+    'a3',
+  )
 
 async function busy(finished: WhenFinished) {
   const mark = newMark()
@@ -97,18 +70,11 @@ function took(log: readonly StoredEvent[], said_at: number, last: (event: Stored
   return (log.find(last)?.at ?? Number.POSITIVE_INFINITY) - said_at
 }
 
-async function restingOwners(face: Retinue, run_id: string): Promise<Record<string, string | undefined>> {
-  const owners = await Promise.all(
-    ['root', 'a3'].map(async (id) => [id, (await face.store.lease(run_id, id))?.owner] as const),
-  )
-  return Object.fromEntries(owners)
-}
-
 it('who waits for others holds no worker, and a cancel from elsewhere reaches all of them within two seconds', async ({
   onTestFinished,
 }) => {
   const { face, run, left, order } = await busy(onTestFinished)
-  await expect.poll(() => restingOwners(face, run.run_id)).toEqual({ root: AT_REST, a3: AT_REST })
+  await expect.poll(() => ownersOf(face, run.run_id, ['root', 'a3'])).toEqual([AT_REST, AT_REST])
   const other = await openFace(order, onTestFinished)
   const said_at = Date.now()
   expect(await other.cancel(run.run_id, 'tester', 'enough')).toMatchObject({ outcome: 'cancelled' })
@@ -123,7 +89,7 @@ it('who waits for others holds no worker, and a cancel from elsewhere reaches al
 it('a cancel reaches those at work also where nobody above them has a place to hear it', async ({ onTestFinished }) => {
   const mark = newMark()
   const store = await (await sharedPostgres()).database({ finished: onTestFinished })
-  const files = { 'script.yaml': script(mark).replaceAll(', model: silent/m', '') }
+  const files = { 'script.yaml': script(mark, '') }
   const order = { cwd: makeProject(files, { finished: onTestFinished }), store, settings: SETTINGS, concurrency: 1 }
   await startWorkers(1, order, onTestFinished)
   const face = await openFace(order, onTestFinished)
@@ -156,7 +122,7 @@ it('one sub-agent and all below it is cancelled from elsewhere, and its parent g
 it('who rests when its time is up ends all the same', async ({ onTestFinished }) => {
   const mark = newMark()
   const store = await (await sharedPostgres()).database({ finished: onTestFinished })
-  const files = { 'script.yaml': script(mark).replaceAll(', model: silent/m', '') }
+  const files = { 'script.yaml': script(mark, '') }
   const order = { cwd: makeProject(files, { finished: onTestFinished }), store, settings: SETTINGS }
   await startWorkers(1, order, onTestFinished)
   const face = await openFace(order, onTestFinished)

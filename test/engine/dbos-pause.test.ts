@@ -1,53 +1,21 @@
 import { expect, it } from 'vitest'
 import { AT_REST } from '../../src/engine/index.js'
 import type { Retinue, Run, StoredEvent } from '../../src/index.js'
-import { endsOf } from '../support/busy-tree.js'
+import { endsOf, newMark } from '../support/busy-tree.js'
+import { BUSY_SETTINGS, busyScript, ownersOf } from '../support/busy-workers.js'
 import { ownPostgres, sharedPostgres } from '../support/postgres.js'
 import { running } from '../support/processes.js'
 import { makeProject, tree, type WhenFinished } from '../support/project.js'
 import { TREE_SETTINGS } from '../support/tree-run.js'
 import { openFace, startWorkers, type WorkerOrder } from '../support/worker-victim.js'
 
-const SLOW = { budget: { wall_ms: 600_000 } }
-const SETTINGS = {
-  ...TREE_SETTINGS,
-  workspace: { isolation: 'shared' as const },
-  delegation: { profiles: { slow: SLOW, lead: { ...SLOW, can_spawn_children: true } } },
-}
-
-let made = 0
-function newMark(): string {
-  made += 1
-  return `38.${process.pid}${made}`
-}
-
 /** a1 is in a command; a2 waits for a2.1, which is in one too. */
-function script(mark: string): string {
-  const command = JSON.stringify(`sleep ${mark}`)
-  return `
-agents:
-  root:
-    - calls:
-        - spawn: { task: Run, profile: slow }
-        - spawn: { task: Lead, profile: lead }
-    - calls:
-        - spawn_await: { job_ids: "*" }
-    - text: "All done."
-  a2:
-    - calls:
-        - spawn_agent: { task: Run below, profile: slow }
-    - text: Led.
-  "a*":
-    - calls:
-        - run_command: { command: ${command}, timeout_ms: 300000 }
-    - text: Ran.
-`
-}
+const script = (mark: string) => busyScript(mark, ['task: Run, profile: slow', 'task: Lead, profile: lead'], 'a2')
 
 type Options = { run?: object; settings?: WorkerOrder['settings']; server?: { database(o?: object): Promise<string> } }
 
 /** Two workers, and a run of which all that can rest does. */
-async function busy(finished: WhenFinished, { run: more = {}, settings = SETTINGS, server }: Options = {}) {
+async function busy(finished: WhenFinished, { run: more = {}, settings = BUSY_SETTINGS, server }: Options = {}) {
   const mark = newMark()
   const store = await (server ?? (await sharedPostgres())).database({ finished })
   const cwd = makeProject({ ...OTHER, 'script.yaml': script(mark) }, { finished })
@@ -58,12 +26,8 @@ async function busy(finished: WhenFinished, { run: more = {}, settings = SETTING
   const ended = run.result().catch((error: Error) => error)
   const commands = () => running('sleep', mark).length
   await expect.poll(commands).toBe(2)
-  await expect.poll(() => owners(face, run.run_id, ['root', 'a2'])).toEqual([AT_REST, AT_REST])
+  await expect.poll(() => ownersOf(face, run.run_id, ['root', 'a2'])).toEqual([AT_REST, AT_REST])
   return { face, run, ended, commands, order, workers }
-}
-
-function owners(face: Retinue, run_id: string, ids: string[]): Promise<(string | undefined)[]> {
-  return Promise.all(ids.map(async (id) => (await face.store.lease(run_id, id))?.owner))
 }
 
 async function deferred(face: Retinue, run_id: string): Promise<unknown[]> {
@@ -145,12 +109,12 @@ it('a run is paused and resumed before any worker is there', async ({ onTestFini
     { ...OTHER, 'script.yaml': 'agents: { root: [{ text: All done. }] }\n' },
     { finished: onTestFinished },
   )
-  const order = { cwd, store, settings: SETTINGS }
+  const order = { cwd, store, settings: BUSY_SETTINGS }
   const face = await openFace(order, onTestFinished)
   const run = face.run({ task: 'Do the work' })
   const left = run.result().catch((error: Error) => error)
   await expect
-    .poll(async () => (await face.store.run(run.run_id)) && owners(face, run.run_id, ['root']))
+    .poll(async () => (await face.store.run(run.run_id)) && ownersOf(face, run.run_id, ['root']))
     .toEqual([AT_REST])
   expect(await face.pause(run.run_id, 'ada', 'lunch')).toMatchObject({ status: 'interrupted' })
   expect(await left).toMatchObject({ code: 'abandoned' })
@@ -223,7 +187,7 @@ async function planned(finished: WhenFinished) {
   const at_work = async () =>
     ofType(await log(), 'model.requested').filter(({ agent_id }) => agent_id !== 'root').length
   await expect.poll(at_work).toBe(2)
-  await expect.poll(() => owners(face, run.run_id, ['root'])).toEqual([AT_REST])
+  await expect.poll(() => ownersOf(face, run.run_id, ['root'])).toEqual([AT_REST])
   return { face, run, left, log, cwd, order, workers }
 }
 

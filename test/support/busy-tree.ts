@@ -8,7 +8,7 @@ import { makeProject, type WhenFinished } from './project.js'
 let made = 0
 
 /** Seconds that make a sleep of about an hour and tell it from every other on the machine. */
-function newMark(): string {
+export function newMark(): string {
   made += 1
   return `36${process.pid % 1000}.${process.pid}${made}`
 }
