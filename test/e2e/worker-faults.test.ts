@@ -84,6 +84,25 @@ describe('a database that does not let in', () => {
   })
 })
 
+describe('tables of the log that are older', () => {
+  it('are brought up to date by whoever comes, and a run that a worker is at goes on', async () => {
+    const store = await (await sharedPostgres()).database()
+    const cwd = faultProject()
+    await workerProcess(cwd, store)
+    const { end, seen, go } = await inTheMiddle(store, DBOS, cwd)
+    await queried(store, 'DROP INDEX retinue.runs_by_session')
+    await queried(store, 'UPDATE retinue.schema_version SET version = 1')
+    const listed = await retinue(['runs', '--json'], { cwd, env: { ...DBOS, RETINUE_STORE: store } })
+    expect([listed.code, lines(listed.stdout)]).toMatchObject([0, [{ status: 'running' }]])
+    expect(await queried(store, 'SELECT version FROM retinue.schema_version')).toEqual([{ version: 2 }])
+    go()
+    const { code, stdout, stderr } = await end
+    expect([code, stderr]).toEqual([0, ''])
+    expect(lines(stdout).at(-1)).toMatchObject({ type: 'result', outcome: 'completed', text: 'Done.' })
+    expect((await logged(store)).slice(0, seen.length)).toEqual(seen.map(({ type, data }) => ({ type, data })))
+  })
+})
+
 describe('tables of DBOS', () => {
   it.each([
     { name: 'of a newer version are used as they are', moved: 7, ends: 7 },

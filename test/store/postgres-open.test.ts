@@ -139,6 +139,43 @@ describe('a schema', () => {
   })
 })
 
+describe('an older schema', () => {
+  const older = ['DROP INDEX runs_by_session', 'UPDATE schema_version SET version = 1']
+
+  it('is brought up to date while others write to it, and has all of it afterwards', async () => {
+    const url = await place()
+    const at_work = await urlStore(url)
+    await besides(url, ...older)
+    const runs = Array.from({ length: 40 }, (_, i) => `run${i}`)
+    const [, ...opened] = await Promise.all([
+      Promise.all(runs.map((run_id) => begin(at_work, run_id))),
+      ...Array.from({ length: 4 }, () => urlStore(url)),
+    ])
+    expect(await besides(url, 'SELECT version FROM schema_version')).toEqual([{ version: 2 }])
+    const schema = new URL(url).searchParams.get('schema')
+    const indexes = await besides(url, `SELECT indexname FROM pg_indexes WHERE schemaname = '${schema}'`)
+    expect(indexes).toContainEqual({ indexname: 'runs_by_session' })
+    for (const store of [at_work, ...opened]) {
+      expect((await store.runs()).map(({ run_id }) => run_id).sort()).toEqual([...runs].sort())
+    }
+    for (const run_id of runs) expect(await opened[0]?.read({ run_id })).toHaveLength(2)
+  })
+
+  it('is as it was where bringing it up to date fails', async () => {
+    const url = await place()
+    await begin(await urlStore(url), 'run')
+    // Somebody has made something of that name.
+    await besides(url, ...older, 'CREATE TABLE runs_by_session (x integer)')
+    expect(await refusal(url)).toMatchObject({
+      code: 'unreadable',
+      message: expect.stringContaining('runs_by_session'),
+    })
+    expect(await besides(url, 'SELECT version FROM schema_version')).toEqual([{ version: 1 }])
+    await besides(url, 'DROP TABLE runs_by_session')
+    expect((await (await urlStore(url)).runs()).map(({ run_id }) => run_id)).toEqual(['run'])
+  })
+})
+
 describe('a Retinue', () => {
   it('has its runs where the URL says, or says why it cannot', async () => {
     const url = await place()

@@ -83,6 +83,7 @@ export class QueueWorker {
   #tidied_at = 0
   #problem: string | null = null
   #looking: Promise<void> | null = null
+  #sweeping: Promise<void> | null = null
   #unlimit = () => {}
   /** Why agents could not be worked on here. */
   readonly #refused = new Map<string, string>()
@@ -173,6 +174,7 @@ export class QueueWorker {
     // Not before: whoever does not say that it is there is taken for dead, and what it works on is given to others.
     if (this.#timer) clearInterval(this.#timer)
     await this.#looking
+    await this.#sweeping
     await this.#roll.leave()
   }
 
@@ -255,8 +257,13 @@ export class QueueWorker {
     if (Date.now() - this.#tidied_at < TIDY_MS) return
     this.#tidied_at = Date.now()
     await this.parts.dispatch.tidy()
-    // What cannot be removed now is there the next time.
-    await this.parts.sweep().catch(() => {})
+    // It may take longer than a worker may be silent. What cannot be removed now is there the next time.
+    this.#sweeping ??= this.parts
+      .sweep()
+      .catch(() => {})
+      .finally(() => {
+        this.#sweeping = null
+      })
   }
 
   async #takeUp(): Promise<void> {

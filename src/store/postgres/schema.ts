@@ -147,6 +147,8 @@ const MIGRATIONS: readonly string[] = [
     at timestamptz NOT NULL
   ) WITH (fillfactor = 70);
   `,
+  // A team's database has many sessions, and each task of one begins with what was said before.
+  'CREATE INDEX runs_by_session ON runs (session_id, created_at, run_id)',
 ]
 
 export const SCHEMA_VERSION = MIGRATIONS.length
