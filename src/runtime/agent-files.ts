@@ -3,7 +3,7 @@ import type { TreeResult } from '../host/index.js'
 import { blobDigest } from '../store/index.js'
 import type { AgentTree, Files, RunTrees, TreeOwner } from '../workspaces/index.js'
 import type { Above } from './launcher.js'
-import { AbandonedError, type Recorder } from './recorder.js'
+import type { Recorder } from './recorder.js'
 import { inTurn } from './turns.js'
 
 type AgentSide = {
@@ -17,7 +17,7 @@ type AgentSide = {
   /** Waits while neither a slot is held nor its time passes. */
   pause: <T>(wait: () => Promise<T>) => Promise<T>
   /** Makes a fresh tree ready to work in. Says why it could not. */
-  setUp: (tree: AgentTree, base: string) => Promise<string | null>
+  setUp: (tree: AgentTree, commit: string) => Promise<string | null>
 }
 
 const OWN_CHANGES = 'Changes of the agent itself'
@@ -177,7 +177,10 @@ export class AgentFiles {
       if (needsTree && recorder.memory.no_tree === null) await this.ownForCall()
       return
     }
-    const found = (await trees.isHere(tree)) ? await trees.reopen(this.#owner, tree.base) : await this.#moved(tree)
+    const isHere = await trees.isHere(tree)
+    // What was carried of it is all that is needed to close it.
+    if (!isHere && recorder.memory.cancel !== null) return
+    const found = isHere ? await trees.reopen(this.#owner, tree.base) : await this.#moved(tree)
     if (found.ok) this.#tree = found.tree
     else if (recorder.memory.no_tree === null) this.fail(`its worktree is not there any more: ${found.message}`)
   }
@@ -187,12 +190,15 @@ export class AgentFiles {
     const { recorder, trees } = this.side
     const commit = tree.carried?.commit ?? tree.base
     // Whoever has let go of it touches nothing any more.
-    await recorder.commit()
+    await recorder.confirm()
     const made = await trees.add(this.#owner, tree.base, recorder.memory.contract.workspace.owns, commit)
     if (!made.ok) return made
-    const fault = await this.side.setUp(made.tree, tree.base)
-    // Another worker may be able to make it ready.
-    if (fault !== null) throw new AbandonedError(`its worktree could not be made ready here: ${fault}`)
+    const fault = await this.side.setUp(made.tree, commit)
+    // What was carried stays, for whoever sees why.
+    if (fault !== null) {
+      await trees.remove(this.#owner)
+      return { ok: false, code: 'failed', message: `it could not be made ready in another checkout: ${fault}` }
+    }
     const { included, checkout = '' } = made.created
     const ignored = await made.tree.ignored(recorder.memory.files_changed)
     const lost = ignored.ok ? ignored.paths : []
@@ -243,6 +249,8 @@ export class AgentFiles {
     const { recorder, trees, above } = this.side
     const admitted = above ? await this.side.pause(() => this.#admitted(above)) : null
     if (admitted && !admitted.ok) return admitted
+    // It may have taken long, and there is a tree of that name where somebody else has gone on with it.
+    await recorder.confirm()
     const made = admitted
       ? await trees.add(this.#owner, admitted.base, recorder.memory.contract.workspace.owns)
       : await trees.addRoot()

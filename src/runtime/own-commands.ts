@@ -59,10 +59,11 @@ export class OwnCommands {
     return verdict.decision === 'allow' ? null : verdict.reason
   }
 
-  /** Makes a fresh tree ready, as the configuration says. Says why it could not. */
-  async setUp({ files, reset }: AgentTree, base: string): Promise<string | null> {
+  /** Makes a fresh tree ready, as the configuration says. `commit`: what it was made of. Says why it could not. */
+  async setUp({ files, reset }: AgentTree, commit: string): Promise<string | null> {
     const { setup: command, sandboxed, recorder, redactor, now, signal } = this.side
-    if (command === null) return null
+    // Nothing more is run in a tree whose agent has no time left.
+    if (command === null || this.side.time_left_ms() <= 0) return null
     const { contract } = this.#memory
     const refusal = await setupRefusal(contract, command, sandboxed)
     if (refusal !== null) return `workspace.setup was not run: ${refusal}`
@@ -71,7 +72,7 @@ export class OwnCommands {
     const started = now()
     const ran = await this.#run(files, command, sandboxed ? fenceIn(files, contract, true) : null, signal())
     // What it leaves beside ignored files is nobody's work.
-    const cleaned = await reset(base)
+    const cleaned = await reset(commit)
     const passed = ran.status === 'exited' && ran.exit_code === 0
     const how = ran.status === 'exited' ? `exit code ${ran.exit_code}` : (ran.message ?? ran.status)
     const whole = redactor.redact(`${how}\n${ran.output.trimEnd()}`.trimEnd())

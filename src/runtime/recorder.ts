@@ -111,6 +111,16 @@ export class Recorder {
     }
   }
 
+  /** That nobody else has taken the agent up. Asked for before anything that would undo what that one has done. */
+  async confirm(): Promise<void> {
+    await this.commit()
+    const { run_id, agent_id, epoch } = this.lease
+    const held = await this.store.lease(run_id, agent_id)
+    if (held?.epoch === epoch) return
+    this.#failure ??= new AbandonedError('somebody else has taken it up')
+    throw this.#failure
+  }
+
   async #append(): Promise<void> {
     const events = this.#pending
     const blobs = this.#blobs

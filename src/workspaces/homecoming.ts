@@ -1,6 +1,6 @@
 import type { Landing } from '../domain/index.js'
 import type { TreeResult, Trees } from '../host/index.js'
-import { INTEGRATION } from './names.js'
+import { INTEGRATION, ROOT } from './names.js'
 import type { Travel } from './travel.js'
 
 type Wanted = { run_id: string; landing: Landing | null; agent_id: string | null }
@@ -16,7 +16,7 @@ export async function bringHome(trees: Trees, travel: Travel, wanted: Wanted): P
   const { base, commit } = landing
   const known = await trees.recall(run_id)
   if (known.ok && known.result === commit) return known
-  const brought = await travel.bring(trees, commit)
+  const brought = await travel.bring(trees, commit, ROOT)
   if (!brought.ok) return brought
   const received = landing.state === 'kept' ? await trees.receive(run_id, INTEGRATION, commit) : brought
   if (!received.ok) return received
@@ -31,7 +31,7 @@ async function bringAgent(trees: Trees, travel: Travel, run_id: string, agent_id
   // It may have been here, and gone on elsewhere.
   if (where === null || (known.ok && (known.commit === where.commit || where.checkout === travel.checkout)))
     return { ok: true }
-  const brought = await travel.bring(trees, where.commit)
+  const brought = await travel.bring(trees, where.commit, agent_id)
   if (!brought.ok) return brought
   const removed = known.ok ? await trees.remove(run_id, agent_id) : known
   return known.ok && !removed.ok ? removed : trees.receive(run_id, agent_id, where.commit)

@@ -3,10 +3,7 @@ import { commitPaths } from './commit.js'
 import { fault, type KeptResult } from './kept-fault.js'
 import { hasAll, isKnownElsewhere, type Judged, judgeTrees, type KeptTree, type RunKnowledge } from './kept-state.js'
 import { type KeptWork, type KnownAgent, noTree, workOfAgent, workOfRun } from './kept-work.js'
-import { INTEGRATION, ownPath } from './names.js'
-
-/** The id of the agent whose work is that of the run. */
-const ROOT = 'root'
+import { INTEGRATION, ownPath, ROOT } from './names.js'
 
 export type KeptParts = RunKnowledge & {
   trees: Trees
@@ -36,9 +33,12 @@ export interface Kept {
 
 /** For so long what a run did can be shown when its trees are gone. */
 const REMEMBERED_MS = 30 * 24 * 3_600_000
+/** What is old after two weeks need not be looked for more often. */
+const PRUNED_EVERY_MS = 3_600_000
 
 export function createKept(parts: KeptParts): Kept {
   const { trees, statusOf, landingOf, baseOf } = parts
+  let pruned_at = Number.NEGATIVE_INFINITY
 
   async function judged() {
     const listed = await trees.list()
@@ -157,7 +157,10 @@ export function createKept(parts: KeptParts): Kept {
         const gone = known.every(Boolean) ? await trees.removeRun(run_id) : null
         if (gone?.ok) await trees.forget(run_id)
       }
-      await trees.prune()
+      if (parts.now() - pruned_at > PRUNED_EVERY_MS) {
+        pruned_at = parts.now()
+        await trees.prune()
+      }
       return { ok: true }
     },
 

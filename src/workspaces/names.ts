@@ -18,3 +18,6 @@ const COPY = '-reads-'
 export function ownPath({ prefix }: { prefix: string }, path: string): string {
   return prefix === '' ? path : posix.relative(prefix, path)
 }
+
+/** The id of the agent whose work is that of the run. */
+export const ROOT = 'root'

@@ -21,7 +21,7 @@ import type {
 } from '../host/index.js'
 import type { Files } from './files.js'
 import { type LandingWish, landResult, type RunResult } from './landing.js'
-import { copyName, INTEGRATION, ownPath } from './names.js'
+import { copyName, INTEGRATION, ownPath, ROOT } from './names.js'
 import { ownershipFault } from './ownership.js'
 import type { Travel, Whereabouts } from './travel.js'
 
@@ -108,17 +108,17 @@ export class RunTrees {
     if (!owned.ok) return owned
     const travel = await this.travel()
     // What the person had was captured when the run was given away.
-    if (travel) return this.add(ROOT, travel.base, [])
+    if (travel) return this.add(OF_ROOT, travel.base, [])
     const captured = await opened.trees.capture(this.parts.run_id)
     if (!captured.ok) return captured
-    return this.#add(opened.trees, ROOT, { base: captured.commit, notes: captured.notes })
+    return this.#add(opened.trees, OF_ROOT, { base: captured.commit, notes: captured.notes })
   }
 
   /** `owns`: what it may write. `at`: what it has come to, where that is not its base. */
   async add(owner: TreeOwner, base: string, owns: readonly string[], at: string = base): Promise<TreeResult<MadeTree>> {
     const opened = await this.#open()
     if (!opened.ok) return opened
-    const brought = await this.#bring(opened.trees, at)
+    const brought = await this.#bring(opened.trees, at, owner)
     if (!brought.ok) return brought
     return this.#add(opened.trees, owner, { base, at, folders: ownedFolders(owns) })
   }
@@ -137,7 +137,7 @@ export class RunTrees {
     if (!opened.ok) return opened
     const { trees } = opened
     const commit = tree.carried?.commit ?? tree.base
-    const found = await this.#brought(trees, this.#copyName(reader), commit)
+    const found = await this.#brought(trees, this.#copyName(reader), commit, owner)
     return found.ok ? { ok: true, tree: await this.#agentTree(trees, found.tree, owner, commit) } : found
   }
 
@@ -187,29 +187,34 @@ export class RunTrees {
   /** The tree of a sub-agent that has ended, brought here where that was in another checkout. */
   async #found(trees: Trees, owner: TreeOwner, where: Whereabouts | null): Promise<TreeResult<{ tree: WorkTree }>> {
     const name = nameOf(owner)
-    if (where !== null && !(await this.isHere(where))) return this.#brought(trees, name, where.commit)
+    if (where !== null && !(await this.isHere(where))) return this.#brought(trees, name, where.commit, owner)
     const there = await trees.open(this.parts.run_id, name)
     if (where === null || there.ok || there.code !== 'missing') return there
-    return this.#brought(trees, name, where.commit)
+    return this.#brought(trees, name, where.commit, owner)
   }
 
   /** A tree of what was carried here. */
-  async #brought(trees: Trees, name: string, commit: string): Promise<TreeResult<{ tree: WorkTree }>> {
-    const brought = await this.#bring(trees, commit)
+  async #brought(
+    trees: Trees,
+    name: string,
+    commit: string,
+    owner: TreeOwner,
+  ): Promise<TreeResult<{ tree: WorkTree }>> {
+    const brought = await this.#bring(trees, commit, owner)
     return brought.ok ? trees.add(this.parts.run_id, name, commit, { usual: !this.parts.has_setup }) : brought
   }
 
   /** Whether an agent of the run can be worked on here, with what it has come to. null: it has nothing of its own. */
-  async canHave(commit: string | null): Promise<TreeResult<object>> {
+  async canHave(agent_id: string, commit: string | null): Promise<TreeResult<object>> {
     const travel = await this.travel()
     if (travel === null) return { ok: true }
     const opened = await this.#open()
-    return opened.ok ? travel.bring(opened.trees, commit ?? travel.base) : opened
+    return opened.ok ? travel.bring(opened.trees, commit ?? travel.base, agent_id) : opened
   }
 
-  async #bring(trees: Trees, commit: string): Promise<TreeResult<object>> {
+  async #bring(trees: Trees, commit: string, { agent_id }: TreeOwner): Promise<TreeResult<object>> {
     const travel = await this.travel()
-    return travel ? travel.bring(trees, commit) : { ok: true }
+    return travel ? travel.bring(trees, commit, agent_id) : { ok: true }
   }
 
   /** What others need of a commit of this run who know these. */
@@ -312,9 +317,9 @@ export class RunTrees {
   async head(): Promise<TreeResult<{ commit: string }>> {
     const opened = await this.#open()
     if (!opened.ok) return opened
-    const where = await (await this.travel())?.whereabouts(ROOT.agent_id)
+    const where = await (await this.travel())?.whereabouts(ROOT)
     if (!where) return opened.trees.head(this.parts.run_id, INTEGRATION)
-    const brought = await this.#bring(opened.trees, where.commit)
+    const brought = await this.#bring(opened.trees, where.commit, OF_ROOT)
     return brought.ok ? { ok: true, commit: where.commit } : brought
   }
 
@@ -339,7 +344,7 @@ export class RunTrees {
 
   /** Leaves the result of a run on its branch. */
   async stay(what: RunResult, reason: string): Promise<Landing> {
-    const kept: Landing = { state: 'kept', ...what, landed_commit: null, branch: this.branchOf(ROOT), reason }
+    const kept: Landing = { state: 'kept', ...what, landed_commit: null, branch: this.branchOf(OF_ROOT), reason }
     // The person's own repository is elsewhere; what there is was carried.
     if (await this.#isAway()) return kept
     const opened = await this.#open()
@@ -488,7 +493,7 @@ export class RunTrees {
   }
 }
 
-const ROOT: TreeOwner = { agent_id: 'root', is_root: true }
+const OF_ROOT: TreeOwner = { agent_id: ROOT, is_root: true }
 
 function nameOf({ agent_id, is_root }: TreeOwner): string {
   return is_root ? INTEGRATION : agent_id

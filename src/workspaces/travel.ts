@@ -1,4 +1,6 @@
+import { parentIdOf } from '../domain/index.js'
 import type { TreeResult, Trees } from '../host/index.js'
+import { ROOT } from './names.js'
 
 /** What was written down of a run whose agents may work in any checkout of its project. */
 type Itinerary = {
@@ -18,8 +20,8 @@ type TravelParts = {
   /** The one that this process works in. */
   checkout: string
   itinerary: Itinerary
-  /** What was carried so far, the first first. `digest` null: others had all of it. */
-  parcels: () => Promise<{ commit: string; digest: string | null }[]>
+  /** What these agents, or all, have carried so far, the first first. `digest` null: others had all of it. */
+  parcels: (whose: readonly string[] | 'all') => Promise<{ commit: string; digest: string | null }[]>
   parcel: (digest: string) => Promise<Uint8Array | null>
   /** null: the agent has no tree. */
   whereabouts: (agent_id: string) => Promise<Whereabouts | null>
@@ -50,25 +52,38 @@ export class Travel {
     return this.parts.whereabouts(agent_id)
   }
 
-  /** Has a commit of the run here. Whatever came before it comes with it. */
-  async bring(trees: Trees, commit: string): Promise<TreeResult<object>> {
+  /**
+   * Has a commit of an agent here. Whatever came before it comes with it: that is its own and of those above it, whose
+   * parcels have what they merged.
+   */
+  async bring(trees: Trees, commit: string, agent_id: string): Promise<TreeResult<object>> {
     const lacking = await trees.lacking([commit])
     if (!lacking.ok || lacking.commits.length === 0) return lacking
     const begun = await this.#needs(trees)
     if (!begun.ok) return begun
-    const parcels = await this.parts.parcels()
-    const all = await trees.lacking(parcels.map((one) => one.commit))
-    if (!all.ok) return all
-    for (const { commit: carried, digest } of parcels) {
-      if (digest === null || !all.commits.includes(carried)) continue
+    for (const whose of [lineOf(agent_id), 'all'] as const) {
+      const taken = await this.#takeIn(trees, await this.parts.parcels(whose))
+      if (!taken.ok) return taken
+      const still = await trees.lacking([commit])
+      if (!still.ok || still.commits.length === 0) return still
+    }
+    return missing(`the commit ${commit.slice(0, 12)} was never carried, and is in another checkout alone`)
+  }
+
+  async #takeIn(
+    trees: Trees,
+    parcels: readonly { commit: string; digest: string | null }[],
+  ): Promise<TreeResult<object>> {
+    const lacking = await trees.lacking(parcels.map(({ commit }) => commit))
+    if (!lacking.ok) return lacking
+    for (const { commit, digest } of parcels) {
+      if (digest === null || !lacking.commits.includes(commit)) continue
       const bytes = await this.parts.parcel(digest)
       if (bytes === null) return missing(`the parcel ${digest.slice(0, 12)} is not in the store any more`)
       const unpacked = await trees.unpack(digest, bytes)
       if (!unpacked.ok) return unpacked
     }
-    const still = await trees.lacking([commit])
-    if (!still.ok || still.commits.length === 0) return still
-    return missing(`the commit ${commit.slice(0, 12)} was never carried, and is in another checkout alone`)
+    return { ok: true }
   }
 
   /** What everybody was to have before the run began: from the remotes of this checkout, where it is not here yet. */
@@ -84,6 +99,13 @@ export class Travel {
       `this checkout does not have the commit ${after.commits[0]?.slice(0, 12)} that the run builds on: ${why}`,
     )
   }
+}
+
+/** The root agent, those between, and the agent itself. */
+function lineOf(agent_id: string): string[] {
+  const line: string[] = []
+  for (let id: string | null = agent_id; id !== null && id !== ROOT; id = parentIdOf(id)) line.unshift(id)
+  return [ROOT, ...line]
 }
 
 function missing(message: string): { ok: false; code: 'missing'; message: string } {

@@ -150,6 +150,52 @@ it.for(KILLS)('a checkout that is lost when $name takes nothing with it', async 
   ])
 })
 
+const TWO_FILES = {
+  root: [{ calls: [spawn('Write', { owns: ['one.txt', 'two.txt'] })] }, AWAIT, { text: 'All done.' }],
+  a1: [write('one.txt'), write('two.txt'), DONE],
+}
+const FIRST_WRITE = { type: 'tool.finished', agent_id: 'a1', when: 'after' } as const
+
+it('a tree that is made ready in another checkout still has what was done', async ({ onTestFinished }) => {
+  const settings = { ...SETTINGS, workspace: { setup: 'mkdir -p ignored && touch ignored/ready mess.txt' } }
+  const { home, clone, order, face } = await team(TWO_FILES, onTestFinished, settings)
+  const victim = new WorkerVictim({ ...order(clone('first')), kill: FIRST_WRITE }, onTestFinished)
+  await victim.begin()
+  const run = face.run({ task: 'Do the work' })
+  expect((await victim.ended).signal).toBe('SIGKILL')
+  await startWorkers(1, order(clone('second')), onTestFinished)
+  expect(await run.result()).toMatchObject({ outcome: 'completed', landing: { state: 'landed' } })
+  const log = await face.events(run.run_id)
+  expect(endsOf(log).faults).toEqual([])
+  expect(places(log)).toContain('a1')
+  expect([read(home, 'one.txt'), read(home, 'two.txt')]).toEqual(['one.txt\n', 'two.txt\n'])
+  expect(existsSync(join(home, 'mess.txt'))).toBe(false)
+})
+
+it('a tree that cannot be made ready in another checkout ends its agent, which says why', async ({
+  onTestFinished,
+}) => {
+  // As a package list that is half written.
+  const settings = { ...SETTINGS, workspace: { setup: 'test ! -e one.txt' } }
+  const { home, clone, order, face } = await team(TWO_FILES, onTestFinished, settings)
+  const victim = new WorkerVictim({ ...order(clone('first')), kill: FIRST_WRITE }, onTestFinished)
+  await victim.begin()
+  const run = face.run({ task: 'Do the work' })
+  expect((await victim.ended).signal).toBe('SIGKILL')
+  await startWorkers(1, order(clone('second')), onTestFinished)
+  await run.result()
+  const log = await face.events(run.run_id)
+  const { ends, faults } = endsOf(log)
+  expect([ends.a1, faults]).toEqual(['error', []])
+  const failed = log.find(({ type, agent_id }) => type === 'agent.worktree_failed' && agent_id === 'a1')
+  expect(failed).toMatchObject({
+    data: { message: expect.stringContaining('could not be made ready in another checkout: workspace.setup failed') },
+  })
+  expect(existsSync(join(home, 'one.txt'))).toBe(false)
+  // What it had done can be had all the same.
+  expect(await face.diff(run.run_id, { agent_id: 'a1' })).toContain('+one.txt')
+})
+
 it('a worker that cannot have the repository says so, and another takes the run', async ({ onTestFinished }) => {
   const { home, clone, order, face } = await team(THREE, onTestFinished)
   const old = clone('old')

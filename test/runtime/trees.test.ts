@@ -41,6 +41,26 @@ function leftOver(cwd: string): string[] {
 }
 
 describe('a sub-agent that writes', () => {
+  it('makes no tree where somebody else has taken it up meanwhile', async () => {
+    const { retinue, cwd } = await family(
+      { root: [{ calls: [spawn('write', ['src/**'])] }, AWAIT, { text: 'done' }], a1: [write('src/a.txt', 'one\n')] },
+      {
+        settings: AUTO,
+        spoil: (store) => {
+          const lease = store.lease.bind(store)
+          store.lease = async (run_id, agent_id) => {
+            const held = await lease(run_id, agent_id)
+            return held && agent_id === 'a1' ? { ...held, epoch: held.epoch + 1 } : held
+          }
+        },
+      },
+    )
+    const run = retinue.run({ task: 'Do it' })
+    const result = await run.result().catch((error: Error) => error)
+    expect(JSON.stringify(result instanceof Error ? result.message : result)).toContain('taken it up')
+    expect(existsSync(join(cwd, '.retinue', 'worktrees', run.run_id, 'a1'))).toBe(false)
+  })
+
   it('waits for an earlier one that may write the same, without a slot and without losing time', async () => {
     const first = gate()
     const real = createHost()

@@ -26,6 +26,13 @@ const MOST_REMOVED = 1000
  */
 type Wake = { run_id: string; agent_id: string; why: string; delay_ms?: number; closes?: boolean }
 
+/** Something that a worker has taken from a queue. */
+export type Claim = { id: string; queue: string; executor: string }
+
+const claimOf = ({ workflowID, queueName = '', executorId = '' }: WorkflowStatus): Claim => ({
+  ...{ id: workflowID, queue: queueName, executor: executorId },
+})
+
 const EVERYBODY: Route = { label: null, checkout: null }
 
 /** So long those with the label, or in the checkout, have to close it themselves. */
@@ -75,12 +82,17 @@ export class Dispatch {
   async takeUp(executors: readonly string[]): Promise<number> {
     const client = await this.open()
     const left = await this.#workflows(client, { executorId: [...executors], status: 'PENDING' })
-    const queues = new Set(left.flatMap(({ queueName }) => queueName ?? []))
-    for (const queueName of queues) {
-      const ids = left.filter((one) => one.queueName === queueName).map(({ workflowID }) => workflowID)
+    await this.giveBack(left.map(claimOf))
+    return left.length
+  }
+
+  /** Puts what was taken from the queues back into them. */
+  async giveBack(claims: readonly Claim[]): Promise<void> {
+    const client = await this.open()
+    for (const queueName of new Set(claims.map(({ queue }) => queue))) {
+      const ids = claims.filter(({ queue }) => queue === queueName).map(({ id }) => id)
       await client.resumeWorkflows(ids, { queueName })
     }
-    return left.length
   }
 
   /** Removes what was done long ago: the log has it all. */
@@ -94,11 +106,10 @@ export class Dispatch {
     if (done.length > 0) await client.deleteWorkflows(done.map(({ workflowID }) => workflowID))
   }
 
-  /** Workers that have something under way. */
-  async executors(): Promise<string[]> {
+  /** What workers have under way. */
+  async claims(): Promise<Claim[]> {
     const client = await this.open()
-    const pending = await this.#workflows(client, { status: 'PENDING' })
-    return [...new Set(pending.flatMap(({ executorId }) => executorId ?? []))]
+    return (await this.#workflows(client, { status: 'PENDING' })).map(claimOf)
   }
 
   /** On the project's queues: one that no worker has ever listened to has none that was begun. */

@@ -42,6 +42,8 @@ export function rollTable({ schema }: Database): string {
  */
 export class Roll {
   #client: pg.Client | null = null
+  /** Whether its lock is this connection's. The server may not have noticed yet that the one before is gone. */
+  #locked = false
   #connected_at = 0
   #ended = false
 
@@ -53,19 +55,27 @@ export class Roll {
   ) {}
 
   /** Says that this worker is there. */
-  async beat(): Promise<void> {
-    const client = await this.#connected()
-    await client.query(
-      `INSERT INTO ${this.#table} (executor, info, started_at, beat_at) VALUES ($1, $2, now(), now())
-       ON CONFLICT (executor) DO UPDATE SET beat_at = now()`,
-      [this.executor, JSON.stringify(this.info)],
-    )
+  beat(): Promise<void> {
+    return this.#on(async (client) => {
+      await client.query(
+        `INSERT INTO ${this.#table} (executor, info, started_at, beat_at) VALUES ($1, $2, now(), now())
+         ON CONFLICT (executor) DO UPDATE SET beat_at = now()`,
+        [this.executor, JSON.stringify(this.info)],
+      )
+      if (!this.#locked) this.#locked = await tryLock(client, this.executor)
+    })
   }
 
   /** Those of these workers that are gone. One looks at a time: null where another does. */
   async gone<T>(executors: readonly string[], takeUp: (gone: string[]) => Promise<T>): Promise<T | null> {
-    const client = await this.#connected()
-    if (executors.length === 0) return null
+    return executors.length === 0 ? null : this.#on((client) => this.#look(client, executors, takeUp))
+  }
+
+  async #look<T>(
+    client: pg.Client,
+    executors: readonly string[],
+    takeUp: (gone: string[]) => Promise<T>,
+  ): Promise<T | null> {
     const settled = performance.now() - this.#connected_at >= SETTLED_MS
     await client.query('BEGIN')
     try {
@@ -107,6 +117,18 @@ export class Roll {
     await client.end().catch(() => {})
   }
 
+  /** One on which something failed is not used again: it may never answer any more. */
+  async #on<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    const client = await this.#connected()
+    try {
+      return await work(client)
+    } catch (error) {
+      if (this.#client === client) this.#client = null
+      void client.end().catch(() => {})
+      throw error
+    }
+  }
+
   get #table(): string {
     return rollTable(this.database)
   }
@@ -128,16 +150,33 @@ export class Roll {
     }
     client.on('error', lost)
     client.on('end', lost)
-    await client.connect()
-    // Two who make it at once get into each other's way, although it says IF NOT EXISTS.
+    try {
+      await client.connect()
+      await this.#makeTable(client)
+      this.#locked = await tryLock(client, this.executor)
+    } catch (error) {
+      void client.end().catch(() => {})
+      throw error
+    }
+    this.#client = client
+    this.#connected_at = performance.now()
+    return client
+  }
+
+  /** Two who make it at once get into each other's way, although it says IF NOT EXISTS. */
+  async #makeTable(client: pg.Client): Promise<void> {
     const roll = [`${this.database.schema} roll`]
     await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', roll)
     await client.query(`CREATE TABLE IF NOT EXISTS ${this.#table} (
       executor text PRIMARY KEY, info jsonb NOT NULL, started_at timestamptz NOT NULL, beat_at timestamptz NOT NULL)`)
     await client.query('SELECT pg_advisory_unlock(hashtextextended($1, 0))', roll)
-    await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [this.executor])
-    this.#client = client
-    this.#connected_at = performance.now()
-    return client
   }
+}
+
+async function tryLock(client: pg.Client, name: string): Promise<boolean> {
+  const { rows } = await client.query<{ mine: boolean }>(
+    'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS mine',
+    [name],
+  )
+  return rows[0]?.mine ?? false
 }

@@ -3,6 +3,7 @@ import { customAlphabet } from 'nanoid'
 import type { Identity } from '../../host/index.js'
 import { OWN_TIMEOUT } from './database.js'
 import { ADVANCE, APPLICATION, APPLICATION_VERSION, type Dispatch, QUIET } from './dispatch.js'
+import { LostClaims } from './lost-claims.js'
 import { limitHere } from './own-limit.js'
 import { openPool } from './pool.js'
 import { Roll, SILENT_MS } from './roll.js'
@@ -85,6 +86,9 @@ export class QueueWorker {
   #looking: Promise<void> | null = null
   #sweeping: Promise<void> | null = null
   #unlimit = () => {}
+  /** The workflows that are under way here. */
+  readonly #begun = new Set<string>()
+  readonly #lost = new LostClaims()
   /** Why agents could not be worked on here. */
   readonly #refused = new Map<string, string>()
 
@@ -117,7 +121,8 @@ export class QueueWorker {
     const queues = queuesFor(dispatch.here, labels)
     const { DBOS } = await import('@dbos-inc/dbos-sdk')
     this.#pool = await openPool(dispatch.database, CONNECTIONS)
-    DBOS.registerWorkflow((run_id: string, agent_id: string) => this.#advance(run_id, agent_id), { name: ADVANCE })
+    const advance = (run_id: string, agent_id: string) => this.#workflow(DBOS.workflowID ?? '', run_id, agent_id)
+    DBOS.registerWorkflow(advance, { name: ADVANCE })
     DBOS.setConfig({
       name: APPLICATION,
       systemDatabaseUrl: dispatch.database.url,
@@ -176,6 +181,15 @@ export class QueueWorker {
     await this.#looking
     await this.#sweeping
     await this.#roll.leave()
+  }
+
+  async #workflow(id: string, run_id: string, agent_id: string): Promise<string> {
+    this.#begun.add(id)
+    try {
+      return await this.#advance(run_id, agent_id)
+    } finally {
+      this.#begun.delete(id)
+    }
   }
 
   async #advance(run_id: string, agent_id: string): Promise<string> {
@@ -268,8 +282,14 @@ export class QueueWorker {
 
   async #takeUp(): Promise<void> {
     const { dispatch, say } = this.parts
-    const others = (await dispatch.executors()).filter((executor) => executor !== this.id)
-    const taken = await this.#roll.gone(others, (gone) => dispatch.takeUp(gone))
+    const claims = await dispatch.claims()
+    const others = new Set(claims.map(({ executor }) => executor).filter((executor) => executor !== this.id))
+    const taken = await this.#roll.gone([...others], (gone) => dispatch.takeUp(gone))
     if (taken) say({ kind: 'took_up', text: `Took up ${taken} that a worker left when it ended` })
+    const own = claims.filter(({ executor }) => executor === this.id)
+    const lost = this.#lost.among(own, this.#begun)
+    if (lost.length === 0) return
+    await dispatch.giveBack(lost)
+    say({ kind: 'took_up', text: `Gave back ${lost.length} that it had without having been told` })
   }
 }

@@ -9,6 +9,8 @@ import type { Private } from './private.js'
 const EXPIRY_DAYS = 14
 /** With more files than that in it, a folder of objects is slow to look into; with more packs, all that git does is. */
 const MANY = { loose: 5000, packs: 50 }
+/** A folder for each run that something is remembered of, and all are looked at whenever the repository is opened. */
+const MANY_REFS = 200
 
 /** Removes old objects that nothing refers to, and packs the others where they are many. What fails stays as it is. */
 export async function pruneObjects(own: Private, many = MANY): Promise<void> {
@@ -20,11 +22,13 @@ export async function pruneObjects(own: Private, many = MANY): Promise<void> {
   if (packs.length > many.packs || packs.some(({ written_at }) => written_at < before)) {
     await packAnew(own, expiry)
   } else if (loose.count > many.loose) await own.git().run(['repack', '-d', '-l', '-q', '-n'])
+  const remembered = await readdir(join(own.home, 'refs', 'retinue')).catch(() => [])
+  if (remembered.length > MANY_REFS) await own.git().run(['pack-refs', '--all'])
 }
 
-/** All that is needed into one pack; what is not, and is not old either, as files of its own that grow old. */
+/** All that is needed into one pack; what is not, and is not old either, into another that says how old it is. */
 async function packAnew(own: Private, expiry: number): Promise<void> {
-  const packed = await own.git().run(['repack', '-A', '-d', '-l', '-q', '-n', `--unpack-unreachable=${expiry}`])
+  const packed = await own.git().run(['repack', '--cruft', '-d', '-l', '-q', '-n', `--cruft-expiration=${expiry}`])
   if (!packed.ok) return
   // One that has the same in it as before may have stayed, and would be looked at again each time.
   const now = new Date()

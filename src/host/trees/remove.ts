@@ -92,7 +92,7 @@ async function removeForgotten(own: Private): Promise<void> {
     ...(await namesIn(own.home, HALF_MADE)),
     ...(await namesIn(join(own.home, 'info'), HALF_MADE)),
     ...(await namesIn(join(own.home, 'objects/info'), HALF_MADE)),
-    ...(await namesIn(join(own.home, 'objects/pack'), /^tmp_/)),
+    ...(await namesIn(join(own.home, 'objects/pack'), /^tmp_|\.keep$/)),
     ...(await halfMadeObjects(own)),
     ...(await namesIn(beside, /^git-new-/)),
     ...(await ownersBesides(own, new Set(listed.trees.map(({ run_id }) => run_id)))),

@@ -336,9 +336,10 @@ export class RunDriver {
   async cancel(run_id: string, by: string, reason: string, { signal }: WaitOptions = {}): Promise<RunResult> {
     const run = await this.parts.reader.find(run_id)
     const id = run.run_id
-    if (this.parts.far) return this.#cancelElsewhere(this.parts.far, id, by, reason, signal)
+    const why = this.parts.redactor.redact(reason)
+    if (this.parts.far) return this.#cancelElsewhere(this.parts.far, id, by, why, signal)
     if (run.status === 'running') {
-      const closed = await this.#asking.until({ run_id: id, kind: 'cancel', data: reason, by }, signal, async () => {
+      const closed = await this.#asking.until({ run_id: id, kind: 'cancel', data: why, by }, signal, async () => {
         const closed = await this.parts.reader.result(id)
         if (closed) return { closed }
         return (await this.parts.reader.find(id)).status === 'interrupted' ? { closed: null } : null
@@ -349,7 +350,7 @@ export class RunDriver {
     if (done) return done
     await this.#canGoOn(run)
     const { lease, loop } = await this.#takeOver(id, await this.closingPlace(run), [])
-    loop.cancel(by, reason)
+    loop.cancel(by, why)
     return this.#work(lease, loop, () => {}, run.session_id)
   }
 
@@ -386,7 +387,7 @@ export class RunDriver {
     if (run.status === 'closed' || (run.status !== 'running' && !(await this.#isTakenUp(id)))) return run
     const { memory } = await this.parts.reader.root(id)
     const finishes = isProgram(memory.contract)
-    const data: PauseSignal = { ask: this.parts.new_id(), reason, finishes }
+    const data: PauseSignal = { ask: this.parts.new_id(), reason: this.parts.redactor.redact(reason), finishes }
     const before = await this.parts.store.lastSignal()
     return this.#asking.until({ run_id: id, kind: 'pause', data, by }, signal, async () => {
       const now = await this.parts.reader.find(id)
@@ -444,7 +445,7 @@ export class RunDriver {
     const done = await ended()
     if (done) return done
     return this.#asking.until(
-      { run_id: run.run_id, kind: 'cancel_agent', data: { agent_id, reason }, by },
+      { run_id: run.run_id, kind: 'cancel_agent', data: { agent_id, reason: this.parts.redactor.redact(reason) }, by },
       signal,
       ended,
       agent_id,

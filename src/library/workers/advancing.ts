@@ -68,7 +68,16 @@ export class Advancing {
     })
   }
 
+  /** Rejects where this worker cannot work on it, with words that may be said to anybody. */
   async advance(run_id: string, agent_id: string): Promise<Advanced> {
+    try {
+      return await this.#advance(run_id, agent_id)
+    } catch (error) {
+      throw new Error(this.parts.redactor.redact(error instanceof Error ? error.message : String(error)))
+    }
+  }
+
+  async #advance(run_id: string, agent_id: string): Promise<Advanced> {
     const { engine, store } = this.parts
     const run = await store.run(run_id)
     if (!run || run.status === 'closed') return 'over'
@@ -88,10 +97,10 @@ export class Advancing {
 
   /** Says to whoever waits for a run why a worker cannot work on one of its agents. */
   async refused({ run_id, agent_id, worker, reason }: Omit<WorkerRefusal, 'at'> & { run_id: string }): Promise<void> {
-    const { store, redactor } = this.parts
+    const { store } = this.parts
     const run = await store.run(run_id)
     if (!run || run.status === 'closed') return
-    const data: RefusedSignal = { agent_id, reason: redactor.redact(reason), position: run.last_position }
+    const data: RefusedSignal = { agent_id, reason, position: run.last_position }
     await store.signal({ run_id, kind: REFUSED, data, by: worker })
   }
 
@@ -273,7 +282,7 @@ export class Advancing {
 
   /** Before it is touched: another worker may be able to have its files. */
   async #reach(trees: RunTrees, { agent_id, tree }: AgentMemory): Promise<void> {
-    const found = await trees.canHave(tree?.carried?.commit ?? tree?.base ?? null)
+    const found = await trees.canHave(agent_id, tree?.carried?.commit ?? tree?.base ?? null)
     if (!found.ok) throw new RetinueError('input', `The files of ${agent_id} cannot be had here: ${found.message}`)
   }
 

@@ -13,7 +13,11 @@ export async function travelOf(store: Store, run_id: string, checkout: string): 
   return new Travel({
     checkout,
     itinerary: { home: engine.checkout, folder: workspace_root, base, needs },
-    parcels: async () => [{ commit: base, digest: parcel }, ...(await store.read({ run_id })).flatMap(carried)],
+    parcels: async (whose) => {
+      const streams = whose === 'all' ? [{ run_id }] : whose.map((agent_id) => ({ run_id, agent_id }))
+      const events = await Promise.all(streams.map((stream) => store.read(stream)))
+      return [{ commit: base, digest: parcel }, ...events.flat().flatMap(carried)]
+    },
     parcel: (digest) => store.blob(digest),
     whereabouts: async (agent_id) => {
       const { tree } = foldAgent(await store.read({ run_id, agent_id })) ?? {}

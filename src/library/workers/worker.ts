@@ -11,7 +11,7 @@ export type WorkerOptions = RetinueOptions & {
   concurrency?: number
   /** What this machine has that others have not: sub-agents can ask for a worker with one of them. */
   labels?: readonly string[]
-  /** Agents at work at once on all workers of the project together. Those with a label count apart. */
+  /** Agents at work at once on all workers of the project together. Those with a label, or bound to a folder, count apart. */
   at_once?: number
   /** The same of one run. */
   per_run?: number
