@@ -17,8 +17,8 @@ export interface Host {
   git: Git
   /** Which of a project's checkouts a folder is. */
   checkout(folder: string): Promise<Checkout>
-  /** The trees of files that runs in a folder work in, apart from what the person has there. */
-  trees(folder: string): Promise<TreeResult<{ trees: Trees }>>
+  /** The trees of files that runs in a folder work in, apart from what the person has there. `run_id`: for this run alone. */
+  trees(folder: string, run_id?: string): Promise<TreeResult<{ trees: Trees }>>
   /** Text of a file anywhere, for configuration; null when there is none. Bytes that are no UTF-8 become U+FFFD. */
   readText(path: string): Promise<string | null>
   /** Replaces or creates a file anywhere that only the person can read, atomically, with the folders above it. */

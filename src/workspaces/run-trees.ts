@@ -410,7 +410,7 @@ export class RunTrees {
   }
 
   #open(): Promise<TreeResult<{ trees: Trees }>> {
-    this.#trees ??= this.parts.host.trees(this.parts.folder).then((opened) => {
+    this.#trees ??= this.parts.host.trees(this.parts.folder, this.parts.run_id).then((opened) => {
       // What is missing may be there the next time.
       if (!opened.ok) this.#trees = null
       return opened

@@ -1,4 +1,4 @@
-import type { TreeResult, Trees } from '../host.js'
+import type { Host, Trees } from '../host.js'
 import { isInside } from '../paths.js'
 import { capture } from './capture.js'
 import { commitTree } from './commit-tree.js'
@@ -17,9 +17,9 @@ import { remove, removeRun, tidy } from './remove.js'
 import { add, headOf, open } from './worktree.js'
 
 /** Opens the trees of folders on this machine. */
-export function createTrees(machine: Machine): (folder: string) => Promise<TreeResult<{ trees: Trees }>> {
-  return async (folder) => {
-    const opened = await openPrivate(machine, folder)
+export function createTrees(machine: Machine): Host['trees'] {
+  return async (folder, run_id) => {
+    const opened = await openPrivate(machine, folder, run_id)
     return opened.ok ? { ok: true, trees: treesOf(opened.private) } : opened
   }
 }

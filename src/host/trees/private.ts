@@ -77,7 +77,12 @@ export const MAX_LIST = 512 * 1024 * 1024
 /** Lines in it, written by whoever puts ignored files into worktrees, become part of the excludes. */
 export const INCLUDED = 'included'
 
-export async function openPrivate(machine: Machine, folder: string): Promise<TreeResult<{ private: Private }>> {
+/** `run_id`: whoever opens it is about this run alone. */
+export async function openPrivate(
+  machine: Machine,
+  folder: string,
+  run_id?: string,
+): Promise<TreeResult<{ private: Private }>> {
   const root = await realpath(folder).catch(() => null)
   if (root === null) return fault('failed', `${folder} does not exist`)
   machine.programs.avoid(root)
@@ -118,7 +123,7 @@ export async function openPrivate(machine: Machine, folder: string): Promise<Tre
   const configured = await own.configure()
   // What processes that died have left is nobody's reason not to work here.
   await sweep(own).catch(() => {})
-  await removeStaleLocks(own).catch(() => {})
+  await removeStaleLocks(own, run_id).catch(() => {})
   return configured.ok ? { ok: true, private: own } : configured
 }
 

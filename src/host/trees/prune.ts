@@ -9,8 +9,6 @@ import type { Private } from './private.js'
 const EXPIRY_DAYS = 14
 /** With more files than that in it, a folder of objects is slow to look into; with more packs, all that git does is. */
 const MANY = { loose: 5000, packs: 50 }
-/** A folder for each run that something is remembered of, and all are looked at whenever the repository is opened. */
-const MANY_REFS = 200
 
 /** Removes old objects that nothing refers to, and packs the others where they are many. What fails stays as it is. */
 export async function pruneObjects(own: Private, many = MANY): Promise<void> {
@@ -22,8 +20,6 @@ export async function pruneObjects(own: Private, many = MANY): Promise<void> {
   if (packs.length > many.packs || packs.some(({ written_at }) => written_at < before)) {
     await packAnew(own, expiry)
   } else if (loose.count > many.loose) await own.git().run(['repack', '-d', '-l', '-q', '-n'])
-  const remembered = await readdir(join(own.home, 'refs', 'retinue')).catch(() => [])
-  if (remembered.length > MANY_REFS) await own.git().run(['pack-refs', '--all'])
 }
 
 /** All that is needed into one pack; what is not, and is not old either, into another that says how old it is. */

@@ -13,15 +13,15 @@ const SHARED = ['packed-refs.lock', 'HEAD.lock', 'config.lock']
 /**
  * Removes what a git that was killed left locked: what is shared in the private repository, and refs that are Retinue's
  * by their names, there and in the person's repository. A lock goes when it is old, and at once where no git that lives
- * on this machine could be the one that has it.
+ * on this machine could be the one that has it. `run_id`: of refs, those of this run alone; there may be thousands of others.
  */
-export async function removeStaleLocks(own: Private): Promise<void> {
+export async function removeStaleLocks(own: Private, run_id?: string): Promise<void> {
   const { home, person, top, worktrees } = own
   const shared = SHARED.map((name) => join(home, name))
   const theirs = person ? [person.common_dir, person.git_dir, top] : []
   const found = [
-    ...[...shared, ...(await refLocks(home, ['retinue']))].map((lock) => ({ lock, places: [home, worktrees] })),
-    ...(person ? await refLocks(person.common_dir, ['retinue', 'heads/retinue']) : []).map((lock) => ({
+    ...[...shared, ...(await refLocks(home, ['retinue'], run_id))].map((lock) => ({ lock, places: [home, worktrees] })),
+    ...(person ? await refLocks(person.common_dir, ['retinue', 'heads/retinue'], run_id) : []).map((lock) => ({
       lock,
       places: [...theirs, home],
     })),
@@ -37,12 +37,12 @@ export async function removeStaleLocks(own: Private): Promise<void> {
 }
 
 /** `<run>/<name>.lock` under these folders of refs. */
-async function refLocks(git_dir: string, folders: readonly string[]): Promise<string[]> {
+async function refLocks(git_dir: string, folders: readonly string[], run_id: string | undefined): Promise<string[]> {
   const locks: string[] = []
   for (const folder of folders.map((name) => join(git_dir, 'refs', name))) {
-    for (const run_id of await readdir(folder).catch(() => [])) {
-      const names = await readdir(join(folder, run_id)).catch(() => [])
-      locks.push(...names.filter((name) => name.endsWith('.lock')).map((name) => join(folder, run_id, name)))
+    for (const run of run_id === undefined ? await readdir(folder).catch(() => []) : [run_id]) {
+      const names = await readdir(join(folder, run)).catch(() => [])
+      locks.push(...names.filter((name) => name.endsWith('.lock')).map((name) => join(folder, run, name)))
     }
   }
   return locks

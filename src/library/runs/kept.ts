@@ -74,7 +74,7 @@ export class KeptRuns {
     const { host, cwd, reader, travel } = this.parts
     const [way, result] = await Promise.all([travel(run_id), reader.result(run_id)])
     if (way === null || result === null) return
-    const opened = await host.trees(cwd)
+    const opened = await host.trees(cwd, run_id)
     const landing = result.landing ?? null
     const wanted = { run_id, landing, agent_id: agent_id === ROOT ? null : agent_id }
     const brought = opened.ok ? await bringHome(opened.trees, way, wanted) : opened

@@ -51,7 +51,7 @@ export class Departures {
   /** What the person has now, as far as others do not have it. */
   async #pack(run_id: string) {
     const { host, cwd, check } = this.parts
-    const opened = await host.trees(cwd)
+    const opened = await host.trees(cwd, run_id)
     if (!opened.ok) return opened
     const captured = await opened.trees.capture(run_id)
     if (!captured.ok) return captured

@@ -3,6 +3,7 @@ import { existsSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { capture } from '../../../src/host/trees/capture.js'
+import { openPrivate } from '../../../src/host/trees/private.js'
 import { removeRun } from '../../../src/host/trees/remove.js'
 import { git, initRepository, put, temporaryFolders } from '../helpers.js'
 import { good, openTrees, work } from './run.js'
@@ -50,4 +51,16 @@ it('locks that a living git may have stay until they are old', async ({ onTestFi
   for (const lock of ours) utimesSync(lock, long_ago, long_ago)
   await openTrees(root)
   expect(ours.filter((lock) => existsSync(lock))).toEqual([])
+})
+
+it('whoever opens it for one run looks at the refs of that run alone', async () => {
+  const { root, own, ours } = await locked()
+  const other = join(own.home, 'refs/retinue/r2/result.lock')
+  put('/', { [other]: '' })
+  const { machine } = own
+  await good(openPrivate(machine, root, 'r2'))
+  expect(existsSync(other)).toBe(false)
+  expect(ours.filter((lock) => existsSync(lock)).map((lock) => lock.split('/refs/')[1])).toEqual(
+    [...PRIVATE, ...THEIRS].filter((name) => name.includes('r1')).map((name) => name.slice('refs/'.length)),
+  )
 })
