@@ -26,9 +26,15 @@ export const FILTER_FD = 5
 
 const SAY_READY_AND_WAIT = `echo >&${START_FD} && read -r _ <&${START_FD} && exec "$@" ${START_FD}<&- ${STATUS_FD}<&- ${FILTER_FD}<&-`
 
-/** The same inside a fence: it says when the fence stands, and starts when that was seen to be true. */
+const WAIT_TO_RAISE = `read -r _ <&${START_FD} && exec "$@"`
+
+/**
+ * The same inside a fence: it says when the fence stands, and starts when that was seen to be true. The fence is raised
+ * when the leash holds it: where bubblewrap is killed in its first moments, a child of it is left that waits for ever.
+ */
 export function fenced(argv: readonly string[], fence: { bwrap: string; args: readonly string[] }): Launch {
-  return { file: fence.bwrap, args: [...fence.args, '--', '/bin/sh', '-c', SAY_READY_AND_WAIT, 'sh', ...argv] }
+  const inside = ['/bin/sh', '-c', SAY_READY_AND_WAIT, 'sh', ...argv]
+  return { file: '/bin/sh', args: ['-c', WAIT_TO_RAISE, 'sh', fence.bwrap, ...fence.args, '--', ...inside] }
 }
 
 /**

@@ -132,8 +132,10 @@ async function runOnce(
   const groups: Groups = { outer: launched.group, inner: null }
   const settled = settle(child, groups, spec)
   const held = await leash.hold(groups.outer)
-  const standing = fence ? await Promise.race([fenceStands(child, fence, groups), settled.then(() => null)]) : true
-  isStarted = held && standing === true
+  if (fence && held) tell(child, START_FD, '\n')
+  const stands = async () => (fence ? fenceStands(child, fence, groups) : true)
+  const standing = held ? await Promise.race([stands(), settled.then(() => null)]) : null
+  isStarted = standing === true
   if (isStarted) endPipe(child, START_FD, '\n')
   else signalAll(groups, 'SIGKILL')
   const { ending, stopped } = await settled
@@ -229,6 +231,11 @@ async function launch(
   child.stdin?.end(spec.stdin)
   if (fence) endPipe(child, FILTER_FD, fence.filter ?? '')
   return { ok: true, child, group: child.pid }
+}
+
+function tell(child: ChildProcess, fd: number, words: string): void {
+  const pipe = child.stdio[fd as 3]
+  if (pipe && 'write' in pipe) pipe.write(words)
 }
 
 function endPipe(child: ChildProcess, fd: number, last: string | Buffer): void {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeAll, expect, it } from 'vitest'
-import { leashed } from '../../src/host/launch.js'
+import { fenced, leashed } from '../../src/host/launch.js'
 import { createProcesses } from '../../src/host/processes.js'
 import { hostCode } from './another.js'
 import { livingInSession, temporaryFolders, until } from './helpers.js'
@@ -64,6 +64,15 @@ it('ends a command when Retinue is killed without warning', async () => {
 it('does not start a command that it does not hold yet', async () => {
   const marker = join(temporaryFolder(), 'marker')
   const { file, args } = leashed(['/usr/bin/touch', marker])
+  const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] })
+  child.stdio[3]?.destroy()
+  expect(await once(child, 'exit')).toEqual([1, null])
+  expect(existsSync(marker)).toBe(false)
+})
+
+it('raises no fence that it does not hold yet', async () => {
+  const marker = join(temporaryFolder(), 'marker')
+  const { file, args } = fenced(['/bin/true'], { bwrap: '/usr/bin/touch', args: [marker] })
   const child = spawn(file, args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] })
   child.stdio[3]?.destroy()
   expect(await once(child, 'exit')).toEqual([1, null])
