@@ -44,6 +44,8 @@ export class Joining {
   async take(child: Child, { files_changed }: AgentResult): Promise<Taken> {
     const { contract, base, taken, title } = child
     if (base === null || contract === null) return null
+    // Whoever has let go of the parent touches nothing any more: somebody else may be at the same already.
+    await this.side.recorder.confirm()
     const ended = { contract, base, taken: taken?.commit ?? null, title, files_changed }
     const found = await this.side.trees.work(ownerOf(child), ended)
     if (found.ok && taken === null && !child.merged) {

@@ -41,6 +41,34 @@ function leftOver(cwd: string): string[] {
 }
 
 describe('a sub-agent that writes', () => {
+  it('is not touched by a parent that somebody else has taken up meanwhile', async () => {
+    let taken = false
+    const { retinue, cwd } = await family(
+      {
+        root: [{ calls: [spawn('write', ['src/**'])] }, AWAIT, { text: 'done' }],
+        a1: [write('src/a.txt', 'one\n'), { text: 'wrote' }],
+      },
+      {
+        settings: AUTO,
+        spoil: (store) => {
+          const [lease, append] = [store.lease.bind(store), store.append.bind(store)]
+          store.append = async (batch) => {
+            if (batch.events.some(({ type }) => type === 'agent.subagent_waiting_for_merge')) taken = true
+            return append(batch)
+          }
+          store.lease = async (run_id, agent_id) => {
+            const held = await lease(run_id, agent_id)
+            return held && taken && agent_id === 'root' ? { ...held, epoch: held.epoch + 1 } : held
+          }
+        },
+      },
+    )
+    const run = retinue.run({ task: 'Do it' })
+    await expect(run.result()).rejects.toThrow('somebody else has taken it up')
+    const refs = git(cwd, `--git-dir=${join(cwd, '.retinue', 'git')}`, 'log', '--format=%s', `retinue/${run.run_id}/a1`)
+    expect(refs.split('\n')).not.toContain('write')
+  })
+
   it('makes no tree where somebody else has taken it up meanwhile', async () => {
     const { retinue, cwd } = await family(
       { root: [{ calls: [spawn('write', ['src/**'])] }, AWAIT, { text: 'done' }], a1: [write('src/a.txt', 'one\n')] },

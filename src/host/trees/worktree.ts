@@ -93,7 +93,7 @@ async function describe(own: Private, run_id: string, name: string): Promise<Wor
   // Where the folder that runs work in holds nothing but ignored files, git does not make it.
   await mkdir(root, { recursive: true })
   const git = own.git({ git_dir: admin, work_tree: top })
-  return {
+  const tree: WorkTree = {
     top,
     root,
     branch: branchOf(run_id, name),
@@ -124,7 +124,10 @@ async function describe(own: Private, run_id: string, name: string): Promise<Wor
       const made = await commitTree(own, staged.tree, [head], note)
       if (!made.ok) return made
       const moved = await own.git().run(['update-ref', refOf(run_id, name), made.commit, head])
-      return moved.ok ? { ok: true, commit: made.commit, notes, uncommittable } : asTreeFault(moved)
+      if (moved.ok) return { ok: true, commit: made.commit, notes, uncommittable }
+      // A process that has let go of it may have done the same in this moment.
+      const now = await headOf(own, run_id, name)
+      return now.ok && now.commit !== head ? tree.snapshot(note) : asTreeFault(moved)
     },
 
     async ignored(paths) {
@@ -159,6 +162,7 @@ async function describe(own: Private, run_id: string, name: string): Promise<Wor
       return emptySubmodules(top, listed.stdout)
     },
   }
+  return tree
 }
 
 /** Brings branch, index and files to a commit, in one process. */

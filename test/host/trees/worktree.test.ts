@@ -2,8 +2,10 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, wr
 import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import type { Trees, WorkTree } from '../../../src/host/index.js'
+import { open } from '../../../src/host/trees/worktree.js'
 import { git, initRepository, put, temporaryFolders } from '../helpers.js'
 import { belongings, filesIn, must, NOTE, treesIn } from './person.js'
+import { good, openTrees } from './run.js'
 
 const temporaryFolder = temporaryFolders()
 let folder: string
@@ -184,4 +186,41 @@ it('who only looks at a worktree leaves the locks of whoever is at work in it al
   expect(existsSync(lock)).toBe(true)
   must(await trees.open('r1', 'a1'))
   expect(existsSync(lock)).toBe(false)
+})
+
+it('a snapshot that somebody else made in the same moment is as good', async () => {
+  const own = await openTrees(folder)
+  put(tree.top, { 'new.txt': 'new\n' })
+  const real = own.git
+  let other = ''
+  own.git = (options) => {
+    const command = real(options)
+    const run = command.run.bind(command)
+    command.run = async (args, more) => {
+      const [verb, ref = '', commit = ''] = args
+      if (verb === 'update-ref' && other === '') {
+        other = (
+          await good(
+            run([
+              '-c',
+              'user.name=x',
+              '-c',
+              'user.email=x@x',
+              'commit-tree',
+              `${commit}^{tree}`,
+              '-p',
+              base,
+              '-m',
+              'other',
+            ]),
+          )
+        ).stdout.trim()
+        await good(run(['update-ref', ref, other]))
+      }
+      return run(args, more)
+    }
+    return command
+  }
+  const { tree: again } = await good(open(own, 'r1', 'a1'))
+  expect((await good(again.snapshot(NOTE))).commit).toBe(other)
 })
