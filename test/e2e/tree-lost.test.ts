@@ -240,7 +240,12 @@ describe('what sub-agents found', () => {
 
   it('is closed with a parent that runs out of time', async () => {
     const { retinue } = await opened({
-      root: [{ calls: [{ spawn: { task: 'One' } }] }, { calls: [{ spawn_await: { job_ids: '*' } }] }],
+      root: [
+        { calls: [{ spawn: { task: 'One' } }] },
+        { calls: [{ spawn_await: { job_ids: '*' } }] },
+        // Its time and that of its sub-agent are up in the same moment, and it may hear of that one first.
+        { delay_ms: NEVER, text: 'Late.' },
+      ],
       a1: [{ delay_ms: NEVER, text: 'First.' }],
     })
     const run = retinue.run({ task: 'Work', budget: { wall_ms: 10_000 } })
