@@ -182,7 +182,8 @@ export class AgentFiles {
     if (!isHere && recorder.memory.cancel !== null) return
     const found = isHere ? await trees.reopen(this.#owner, tree.base) : await this.#moved(tree)
     if (found.ok) this.#tree = found.tree
-    else if (recorder.memory.no_tree === null) this.fail(`its worktree is not there any more: ${found.message}`)
+    else if (recorder.memory.no_tree === null)
+      this.fail(isHere ? `its worktree is not there any more: ${found.message}` : found.message)
   }
 
   /** Its tree is in another checkout: it goes on here with what was carried. */
@@ -197,7 +198,11 @@ export class AgentFiles {
     // What was carried stays, for whoever sees why.
     if (fault !== null) {
       await trees.remove(this.#owner)
-      return { ok: false, code: 'failed', message: `it could not be made ready in another checkout: ${fault}` }
+      return {
+        ok: false,
+        code: 'failed',
+        message: `its worktree could not be made ready in another checkout: ${fault}`,
+      }
     }
     const { included, checkout = '' } = made.created
     const ignored = await made.tree.ignored(recorder.memory.files_changed)

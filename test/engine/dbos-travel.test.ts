@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { Retinue, Settings, StoredEvent } from '../../src/index.js'
+import type { Retinue, Run, Settings, StoredEvent } from '../../src/index.js'
 import { endsOf } from '../support/busy-tree.js'
 import { sharedPostgres } from '../support/postgres.js'
 import { git, makeProject, type WhenFinished } from '../support/project.js'
-import { openFace, startWorkers, type WorkerOrder, WorkerVictim } from '../support/worker-victim.js'
+import { openFace, startWorkers, type WorkerKill, type WorkerOrder, WorkerVictim } from '../support/worker-victim.js'
 
 const SETTINGS: Settings = { mode: 'dangerous', model: { name: 'scripted/script.yaml', source: 'user' } }
 
@@ -122,6 +122,16 @@ it('those of one run work in several checkouts, and what they did goes together 
   for (const cwd of clones) await expectUntouched(cwd)
 })
 
+/** A run whose worker dies then, with its checkout; there is another in another one. */
+async function afterLoss({ clone, order, face }: Team, kill: WorkerKill, finished: WhenFinished): Promise<Run> {
+  const victim = new WorkerVictim({ ...order(clone('first')), kill }, finished)
+  await victim.begin()
+  const run = face.run({ task: 'Do the work' })
+  expect((await victim.ended).signal).toBe('SIGKILL')
+  await startWorkers(1, order(clone('second')), finished)
+  return run
+}
+
 const KILLS = [
   { name: 'a sub-agent has written', type: 'tool.finished', agent_id: 'a1' },
   { name: 'a sub-agent has ended', type: 'agent.subagent_waiting_for_merge', agent_id: 'a3' },
@@ -132,13 +142,10 @@ const KILLS = [
 ] as const
 
 it.for(KILLS)('a checkout that is lost when $name takes nothing with it', async (kill, { onTestFinished }) => {
-  const { home, clone, order, face } = await team(THREE, onTestFinished)
+  const place = await team(THREE, onTestFinished)
+  const { home, face } = place
   edit(home)
-  const victim = new WorkerVictim({ ...order(clone('first')), kill: { ...kill, when: 'after' } }, onTestFinished)
-  await victim.begin()
-  const run = face.run({ task: 'Do the work' })
-  expect((await victim.ended).signal).toBe('SIGKILL')
-  await startWorkers(1, order(clone('second')), onTestFinished)
+  const run = await afterLoss(place, { ...kill, when: 'after' }, onTestFinished)
   expect(await run.result()).toMatchObject({ outcome: 'completed', landing: { state: 'landed' } })
   const log = await face.events(run.run_id)
   expect(endsOf(log).faults).toEqual([])
@@ -158,12 +165,9 @@ const FIRST_WRITE = { type: 'tool.finished', agent_id: 'a1', when: 'after' } as 
 
 it('a tree that is made ready in another checkout still has what was done', async ({ onTestFinished }) => {
   const settings = { ...SETTINGS, workspace: { setup: 'mkdir -p ignored && touch ignored/ready mess.txt' } }
-  const { home, clone, order, face } = await team(TWO_FILES, onTestFinished, settings)
-  const victim = new WorkerVictim({ ...order(clone('first')), kill: FIRST_WRITE }, onTestFinished)
-  await victim.begin()
-  const run = face.run({ task: 'Do the work' })
-  expect((await victim.ended).signal).toBe('SIGKILL')
-  await startWorkers(1, order(clone('second')), onTestFinished)
+  const place = await team(TWO_FILES, onTestFinished, settings)
+  const { home, face } = place
+  const run = await afterLoss(place, FIRST_WRITE, onTestFinished)
   expect(await run.result()).toMatchObject({ outcome: 'completed', landing: { state: 'landed' } })
   const log = await face.events(run.run_id)
   expect(endsOf(log).faults).toEqual([])
@@ -177,19 +181,20 @@ it('a tree that cannot be made ready in another checkout ends its agent, which s
 }) => {
   // As a package list that is half written.
   const settings = { ...SETTINGS, workspace: { setup: 'test ! -e one.txt' } }
-  const { home, clone, order, face } = await team(TWO_FILES, onTestFinished, settings)
-  const victim = new WorkerVictim({ ...order(clone('first')), kill: FIRST_WRITE }, onTestFinished)
-  await victim.begin()
-  const run = face.run({ task: 'Do the work' })
-  expect((await victim.ended).signal).toBe('SIGKILL')
-  await startWorkers(1, order(clone('second')), onTestFinished)
+  const place = await team(TWO_FILES, onTestFinished, settings)
+  const { home, face } = place
+  const run = await afterLoss(place, FIRST_WRITE, onTestFinished)
   await run.result()
   const log = await face.events(run.run_id)
   const { ends, faults } = endsOf(log)
   expect([ends.a1, faults]).toEqual(['error', []])
   const failed = log.find(({ type, agent_id }) => type === 'agent.worktree_failed' && agent_id === 'a1')
   expect(failed).toMatchObject({
-    data: { message: expect.stringContaining('could not be made ready in another checkout: workspace.setup failed') },
+    data: {
+      message: expect.stringMatching(
+        /^its worktree could not be made ready in another checkout: workspace.setup failed/,
+      ),
+    },
   })
   expect(existsSync(join(home, 'one.txt'))).toBe(false)
   // What it had done can be had all the same.
