@@ -1,6 +1,6 @@
 import type { Catalog } from '../../control/index.js'
 import type { Redactor } from '../../domain/index.js'
-import { type AgentMemory, foldAgent, isOpen, parentIdOf, type RunRow } from '../../domain/index.js'
+import { type AgentMemory, isOpen, parentIdOf, type RunRow } from '../../domain/index.js'
 import { isLeftAlone, resumeOf, type Words, type WorkerEngine } from '../../engine/index.js'
 import type { Host } from '../../host/index.js'
 import { AbandonedError, AgentLoop, loadMaterial, Recorder } from '../../runtime/index.js'
@@ -15,6 +15,7 @@ import { ROOT } from '../runs/reader.js'
 import { FAR_PERSON } from './far-person.js'
 import { WATCHED } from './far-runs.js'
 import { Lately } from './lately.js'
+import { Memories } from './memories.js'
 import { Parents } from './parents.js'
 import { REFUSED, type RefusedSignal, type WorkerRefusal } from './refusals.js'
 import { type Tenure, Tenures } from './tenures.js'
@@ -57,11 +58,13 @@ export class Advancing {
   /** What all sub-agents of a run begin with. */
   readonly #begun: Lately<{ watching: Watching; catalog: Catalog }>
   readonly #tenures: Tenures
+  readonly #memories: Memories
   readonly #parents: Parents
 
   constructor(private readonly parts: Parts) {
     this.#tenures = new Tenures(parts)
-    this.#parents = new Parents(parts)
+    this.#memories = new Memories(parts.store)
+    this.#parents = new Parents({ ...parts, memories: this.#memories })
     this.#begun = new Lately(SAME_CATALOG_MS, parts.host.clock.now, async (run_id) => {
       const [watching, catalog] = await Promise.all([this.#watching(run_id), parts.driver.catalogOf(run_id)])
       return { watching, catalog }
@@ -116,7 +119,7 @@ export class Advancing {
   /** One that is cancelled is closed by any worker, unless it has worktrees where it was begun. */
   async #canClose(run_id: string, agent_id: string, is_here: boolean): Promise<boolean> {
     if (!(await this.#isCancelled(run_id, agent_id))) return false
-    return is_here || (await this.#memory(run_id, ROOT))?.tree === null
+    return is_here || (await this.#memories.of(run_id, ROOT))?.tree === null
   }
 
   async #root(run: RunRow): Promise<Outcome> {
@@ -126,7 +129,7 @@ export class Advancing {
     if (tenure === 'held') return 'held'
     const { lease } = tenure
     return this.#tended(tenure, null, async () => {
-      const memory = await this.#memory(run_id, ROOT)
+      const memory = await this.#memories.of(run_id, ROOT)
       if (!memory || memory.result) return null
       const signals = await this.parts.engine.catchUp(run_id)
       const cancelled = memory.cancel !== null || signals.some(({ kind }) => kind === 'cancel')
@@ -162,7 +165,7 @@ export class Advancing {
   async #child(run: RunRow, agent_id: string): Promise<Outcome> {
     const { run_id, session_id } = run
     const { driver, engine } = this.parts
-    const parent = await this.#memory(run_id, parentIdOf(agent_id) ?? ROOT)
+    const parent = await this.#memories.of(run_id, parentIdOf(agent_id) ?? ROOT)
     const child = parent?.children.find(({ id }) => id === agent_id)
     if (!parent || !child || !isOpen(child)) return 'over'
     const cancel = new Cancel()
@@ -290,7 +293,7 @@ export class Advancing {
   async #isWanted(run_id: string, agent_id: string, { heard, settled }: Rest): Promise<boolean> {
     const { store } = this.parts
     const [memory, rows, signals] = await Promise.all([
-      this.#memory(run_id, agent_id),
+      this.#memories.of(run_id, agent_id),
       store.agents(run_id),
       store.signals({ run_id, after: heard }),
     ])
@@ -300,10 +303,6 @@ export class Advancing {
     if (ended || signals.some(({ kind, data }) => concerns(kind, data, agent_id, open))) return true
     if (agent_id === ROOT || memory.tree !== null) return false
     return (await this.#parents.admission(run_id, memory.contract.parent.agent_id ?? ROOT, agent_id)) !== null
-  }
-
-  async #memory(run_id: string, agent_id: string): Promise<AgentMemory | null> {
-    return foldAgent(await this.parts.store.read({ run_id, agent_id }))
   }
 
   /** Somebody may be asked where somebody could be when the run was given to the workers. Who listens has said so. */

@@ -1,4 +1,4 @@
-import { type AgentMemory, type Child, foldAgent } from '../../domain/index.js'
+import type { AgentMemory, Child } from '../../domain/index.js'
 import type { WorkerEngine } from '../../engine/index.js'
 import type { Host, TreeResult } from '../../host/index.js'
 import type { Above } from '../../runtime/index.js'
@@ -7,6 +7,7 @@ import type { Files, RunTrees, TreeOwner } from '../../workspaces/index.js'
 import { RetinueError } from '../errors.js'
 import type { NotAdmitted } from '../runs/children.js'
 import type { Preparation } from '../runs/preparation.js'
+import type { Memories } from './memories.js'
 
 /** How soon it is looked again whether an agent may write. It is said that it waits after so many looks. */
 const ADMITTED_MS = 50
@@ -17,6 +18,7 @@ type Parts = {
   store: Store
   engine: WorkerEngine
   preparation: Preparation
+  memories: Memories
 }
 
 /** What a sub-agent has of its parent, which may be on another machine: what it reads, and whether it may write. */
@@ -47,7 +49,7 @@ export class Parents {
       if (!found.ok) throw new RetinueError('input', `The files of ${agent_id} cannot be had here: ${found.message}`)
       return found.tree.files
     }
-    const parent = above === null ? null : await this.#memory(run_id, above)
+    const parent = above === null ? null : await this.parts.memories.of(run_id, above)
     return parent ? this.#filesOf(parent, trees, reader) : this.parts.preparation.folder()
   }
 
@@ -76,7 +78,7 @@ export class Parents {
 
   async admission(run_id: string, parent_id: string, agent_id: string): Promise<TreeResult<{ base: string }> | null> {
     const { store } = this.parts
-    const parent = await this.#memory(run_id, parent_id)
+    const parent = await this.parts.memories.of(run_id, parent_id)
     const base = parent?.children.find(({ id }) => id === agent_id)?.base ?? null
     if (base !== null) return { ok: true, base }
     const signals = await store.signals({ run_id, after: 0 })
@@ -86,9 +88,5 @@ export class Parents {
     if (!told) return null
     const { code, message } = told.data as NotAdmitted
     return { ok: false, code, message }
-  }
-
-  async #memory(run_id: string, agent_id: string): Promise<AgentMemory | null> {
-    return foldAgent(await this.parts.store.read({ run_id, agent_id }))
   }
 }
