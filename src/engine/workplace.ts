@@ -9,6 +9,8 @@ import { type Pause, pauseIn, pauseInWords } from './pausing.js'
 /** How soon a word from another process is heard. */
 const LISTEN_MS = 200
 
+const LATE = 'its lease could not be renewed in time'
+
 type Work = { lease: Lease; loop: AgentLoop; ended: Promise<unknown> }
 
 type Parts = {
@@ -103,6 +105,8 @@ export class Workplace {
     letGo: (lease: Lease) => Promise<unknown> = (held) => this.parts.store.release(held),
   ): Promise<AgentResult> {
     const key = `${lease.run_id}/${lease.agent_id}`
+    // One that was stopped may go on with what it was about to do before it notices how late it is.
+    if (this.parts.strict) loop.fence(() => (this.#isLate(lease) ? LATE : null))
     const result = work()
     const mine = { lease, loop, ended: result.catch(() => {}) }
     this.#working.set(key, mine)
@@ -159,6 +163,10 @@ export class Workplace {
     }
   }
 
+  #isLate(lease: Lease): boolean {
+    return this.parts.clock.now() > lease.expires_at
+  }
+
   #beat(): void {
     const { store, clock, ttl_ms, strict } = this.parts
     for (const lease of this.#kept) {
@@ -170,11 +178,11 @@ export class Workplace {
       store.renew(lease, ttl_ms).then(kept, () => {})
     }
     for (const { lease, loop } of this.#working.values()) {
-      const asked_at = clock.now()
-      if (strict && asked_at > lease.expires_at) {
-        loop.abandon('its lease could not be renewed in time')
+      if (strict && this.#isLate(lease)) {
+        loop.abandon(LATE)
         continue
       }
+      const asked_at = clock.now()
       store.renew(lease, ttl_ms).then(
         (renewed) => {
           if (renewed) lease.expires_at = asked_at + ttl_ms
@@ -182,7 +190,7 @@ export class Workplace {
         },
         () => {
           // A missed beat is made up for by the next, as long as there is time.
-          if (clock.now() > lease.expires_at) loop.abandon('its lease could not be renewed')
+          if (this.#isLate(lease)) loop.abandon(LATE)
         },
       )
     }

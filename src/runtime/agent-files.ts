@@ -101,6 +101,8 @@ export class AgentFiles {
   /** Where it may have to go on in another checkout: what a call left in its tree is there, too. To be called alone. */
   async carry(): Promise<void> {
     if (this.#tree === null || !(await this.side.trees.travel())) return
+    // Whoever has let go of it touches nothing any more.
+    await this.side.recorder.confirm()
     const taken = await this.whole(OWN_CHANGES)
     if (!taken.ok) this.fail(taken.message)
   }

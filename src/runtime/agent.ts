@@ -220,6 +220,14 @@ export class AgentLoop {
     this.#abort('cancelled')
   }
 
+  /** `lost`: why others may be at work on it by now, null: they are not. One that is lost begins nothing any more. */
+  fence(lost: () => string | null): void {
+    this.recorder.onDurable = () => {
+      const why = lost()
+      if (why !== null) this.abandon(why)
+    }
+  }
+
   /** Lets go as soon as that costs nothing: its sub-agents that are at work finish first, and none begins any more. */
   pause(why: string): void {
     const { provider } = this.memory.contract.model

@@ -35,6 +35,8 @@ export class Recorder {
   #durableSeq: number
   /** What it asks a person, as whoever reads its log sees it. */
   readonly questions = new OpenQuestions()
+  /** Called when all that was recorded is durable, before anything is done on the strength of that. */
+  onDurable: () => void = () => {}
 
   constructor(
     private readonly store: Store,
@@ -95,7 +97,15 @@ export class Recorder {
     this.#failure ??= new AbandonedError(why)
   }
 
+  /** Rejects where this process has let go of the agent meanwhile: what was to follow is an effect, and not its own any more. */
   async commit(): Promise<void> {
+    await this.#flush()
+    this.onDurable()
+    // Nothing follows on the result.
+    if (this.#failure && this.memory.result === null) throw this.#failure
+  }
+
+  async #flush(): Promise<void> {
     if (this.#failure) throw this.#failure
     while (this.#flight || this.#pending.length > 0) {
       if (this.#failure) throw this.#failure

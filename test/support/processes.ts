@@ -5,6 +5,11 @@ export function isAlive(pid: number): boolean {
   return existsSync(`/proc/${pid}`) && !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
 }
 
+/** By SIGSTOP. */
+export function isStopped(pid: number): boolean {
+  return /^State:\tT/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+}
+
 /** Living processes with exactly these words, in whatever namespace: a sandbox numbers its own from 1. */
 export function running(...argv: string[]): number[] {
   const wanted = `${argv.join('\0')}\0`

@@ -1,9 +1,10 @@
-// A worker in a process of its own, which may kill itself, with SIGKILL. One argument, as JSON:
+// A worker in a process of its own, which may kill itself, with SIGKILL, or stop itself, with SIGSTOP. One argument, as JSON:
 //   cwd, store, settings, concurrency; labels, at_once, per_run: as a worker is told, where it is
 //   machine: null, or the name of the machine that others are to think it is on
 //   providers: where its models come from, besides scripts
 //   kill: null, or when: before or after the commit that holds the n-th event this process appends, to whatever stream
-//   ({position, when}), or the first event of a type in the stream of an agent ({type, agent_id, when})
+//   ({position, when}), or the first event of a type in the stream of an agent ({type, agent_id, when}); signal: SIGSTOP,
+//   where that is what it does, and goes on from there when it is continued
 // A line on its standard input begins it, so that loading its modules does not count; the end of that stops it. Prints
 // one line when it has begun, one for what a person should hear of, and one for each acknowledged append: the events that
 // must never be lost. Each call of a model is written to .retinue/calls.jsonl before it is made, with the id of the process.
@@ -15,9 +16,12 @@ import { createHost, createModels, startWorker } from '../../dist/index.js'
 const { cwd, store, settings, concurrency, machine, providers, kill, ...told } = JSON.parse(process.argv[2])
 const print = (line) => writeSync(1, `${JSON.stringify(line)}\n`)
 const never = new Promise(() => {})
-const die = () => {
-  process.kill(process.pid, 'SIGKILL')
-  return never
+let struck = false
+const strike = () => {
+  struck = true
+  const { signal = 'SIGKILL' } = kill
+  process.kill(process.pid, signal)
+  return signal === 'SIGKILL' ? never : undefined
 }
 
 const own = createHost()
@@ -60,11 +64,11 @@ log.append = async (batch) => {
   appended += batch.events.length
   const is_meant = ({ type }) => type === kill?.type && batch.agent_id === kill.agent_id
   const holds = (kill?.position >= first && kill.position <= appended) || batch.events.some(is_meant)
-  if (holds && kill.when === 'before') await die()
+  if (holds && !struck && kill.when === 'before') await strike()
   const written = await append(batch)
   if (written.ok) for (const event of written.events) print(event)
   else print({ type: 'refused', code: written.code, agent_id: batch.agent_id, epoch: batch.epoch })
-  if (holds && kill.when === 'after') await die()
+  if (holds && !struck && kill.when === 'after') await strike()
   return written
 }
 print({ type: 'begun', id: worker.id })

@@ -8,7 +8,10 @@ import type { WhenFinished } from './project.js'
 
 const VICTIM = fileURLToPath(new URL('./worker-victim.mjs', import.meta.url))
 
-export type WorkerKill = { when: 'before' | 'after' } & ({ position: number } | { type: string; agent_id: string })
+export type WorkerKill = { when: 'before' | 'after'; signal?: 'SIGSTOP' } & (
+  | { position: number }
+  | { type: string; agent_id: string }
+)
 
 export type WorkerOrder = {
   cwd: string
