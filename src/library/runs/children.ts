@@ -100,7 +100,8 @@ export class RunChildren implements Launcher {
         if (memory?.result) return { done: endOf(memory, memory.result) }
         if (memory) return this.#resume(memory, stopped, above)
         if (cancelled) return { done: notStarted(cancelledEarly(cancelled)) }
-        return this.start(run_id, child, above)
+        const begun = await this.start(run_id, child, above)
+        return 'unfit' in begun ? { done: notStarted(unfit(begun.unfit)) } : begun
       },
       done: (loop, result) => endOf(loop.memory, result),
       admit: (stopped) => this.#admit(run_id, child.id, above, stopped),
@@ -154,20 +155,20 @@ export class RunChildren implements Launcher {
     return foldAgent(await this.parts.store.read({ run_id, agent_id }))
   }
 
-  /** Begins one that has no events yet. `place_taken`: the lease, where there is one already. */
+  /** Begins one that has no events yet. `place_taken`: the lease, where there is one already. `unfit`: this machine cannot. */
   async start(
     run_id: string,
     child: Child,
     above: Above,
     place_taken: Lease | null = null,
-  ): Promise<{ lease: Lease; loop: AgentLoop } | { done: ChildEnd }> {
+  ): Promise<{ lease: Lease; loop: AgentLoop } | { unfit: Unfit }> {
     const contract = child.contract as Contract
     const { store, host, engine } = this.parts
     const model = await this.parts.model(modelName(contract))
-    if (!model.ok) return { done: notStarted(unspent('error', 'model', model.message)) }
+    if (!model.ok) return { unfit: { cause: 'model', message: model.message } }
     const place = await this.#place(contract, model.model, above)
     const fault = this.parts.preparation.fault(contract, place)
-    if (fault !== null) return { done: notStarted(unspent('policy_violation', 'contract', fault)) }
+    if (fault !== null) return { unfit: { cause: 'contract', message: fault } }
     const { id: agent_id, step_idx, task } = child
     const at = host.clock.now()
     const named = { sub_agent_id: agent_id, step_idx }
@@ -197,10 +198,16 @@ export class RunChildren implements Launcher {
     const { lease } = taken
     // What the log says now: its last owner may have written until a moment ago.
     const latest = (await this.known(run_id, agent_id)) as AgentMemory
-    return latest.result ? { done: endOf(latest, latest.result) } : this.goOn(lease, latest, above, false)
+    if (latest.result) return { done: endOf(latest, latest.result) }
+    const { loop, fault } = await this.goOn(lease, latest, above, false)
+    if (fault !== null) loop.cancel('runtime', fault)
+    return { lease, loop }
   }
 
-  /** Goes on with one whose lease was taken. `woken`: it rested, and nothing of it was cut short. */
+  /**
+   * Goes on with one whose lease was taken. `woken`: it rested, and nothing of it was cut short. `fault`: why this machine,
+   * which may be another than the one that its contract was made on, cannot hold it to that.
+   */
   async goOn(lease: Lease, memory: AgentMemory, above: Above, woken: boolean) {
     const { preparation } = this.parts
     const { contract } = memory
@@ -213,10 +220,7 @@ export class RunChildren implements Launcher {
     const loop = await this.#loop(lease, memory, place)
     if (woken) loop.recordWoken(lease)
     else loop.recordResumed({ ...lease, sandbox: await preparation.sandbox(), notes: [] })
-    // The machine may be another than the one that the contract was made on.
-    const fault = this.parts.closing ? null : preparation.fault(contract, place)
-    if (fault !== null) loop.cancel('runtime', fault)
-    return { lease, loop }
+    return { lease, loop, fault: this.parts.closing ? null : preparation.fault(contract, place) }
   }
 
   #place(contract: Contract, model: Model, above: Above): Promise<AgentPlace> {
@@ -246,6 +250,13 @@ export class RunChildren implements Launcher {
 
 /** Why one that works elsewhere may not write. */
 export type NotAdmitted = { agent_id: string } & Pick<Extract<TreeResult<object>, { ok: false }>, 'code' | 'message'>
+
+/** Why this machine cannot begin a sub-agent: its model is not to be had here, or its contract cannot be enforced. */
+type Unfit = { cause: 'model' | 'contract'; message: string }
+
+function unfit({ cause, message }: Unfit): AgentResult {
+  return unspent(cause === 'model' ? 'error' : 'policy_violation', cause, message)
+}
 
 /** How one ended that could not begin where it was to work. */
 export type NotStarted = { agent_id: string; result: AgentResult }

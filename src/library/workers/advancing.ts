@@ -1,9 +1,9 @@
 import type { Catalog } from '../../control/index.js'
 import type { Redactor } from '../../domain/index.js'
-import { type AgentMemory, isOpen, parentIdOf, type RunRow } from '../../domain/index.js'
+import { type AgentMemory, type AgentResult, isOpen, parentIdOf, type RunRow } from '../../domain/index.js'
 import { isLeftAlone, resumeOf, type Words, type WorkerEngine } from '../../engine/index.js'
 import type { Host } from '../../host/index.js'
-import { AbandonedError, AgentLoop, loadMaterial, Recorder } from '../../runtime/index.js'
+import { AbandonedError, type Above, AgentLoop, loadMaterial, Recorder } from '../../runtime/index.js'
 import type { Lease, Signal, Store } from '../../store/index.js'
 import type { RunTrees } from '../../workspaces/index.js'
 import type { Watching } from '../api.js'
@@ -49,6 +49,14 @@ type Advanced = 'over' | 'held' | 'rests' | 'left' | 'paused'
 type Rest = { heard: number; settled: readonly string[] }
 
 type Outcome = Exclude<Advanced, 'rests' | 'paused'> | Rest
+
+/** `parent_id`: who waits for it; null: it is the root. */
+type Who = { run_id: string; agent_id: string; parent_id: string | null }
+
+/** `held`: another was faster. null: there is nothing to do any more. */
+type Opened = { lease: Lease; loop: AgentLoop } | 'held' | null
+
+type GoOn = { tenure: Tenure; memory: AgentMemory; above: Above; trees: RunTrees; cancelled: boolean }
 
 /**
  * Works on agents for a worker: each until it rests or is over. It may be called for the same agent at any time, and by
@@ -128,7 +136,7 @@ export class Advancing {
     if (tenure === null) return 'over'
     if (tenure === 'held') return 'held'
     const { lease } = tenure
-    return this.#tended(tenure, null, async () => {
+    return this.#tended(tenure, { run_id, agent_id: ROOT, parent_id: null }, async () => {
       const memory = await this.#memories.of(run_id, ROOT)
       if (!memory || memory.result) return null
       const signals = await this.parts.engine.catchUp(run_id)
@@ -142,7 +150,7 @@ export class Advancing {
       const recorder = new Recorder(store, host.clock, lease, memory, redactor)
       const loop = new AgentLoop(place, recorder, await loadMaterial(store, memory))
       await this.#recordStart(loop, memory, tenure, { notes, signals })
-      return loop
+      return { lease, loop }
     })
   }
 
@@ -175,36 +183,27 @@ export class Advancing {
       await engine.catchUp(run_id)
       const tenure = await this.#tenures.take(run_id, agent_id)
       if (tenure === 'held') return 'held'
-      const { launcher, trees } = cancel.heard ? driver.closingFamily(run) : await this.#family(run_id, session_id)
-      const children = launcher as RunChildren
-      copied = trees
-      // Its place may have been taken by one who died before anything was written.
-      const memory = tenure === null ? null : await children.known(run_id, agent_id)
-      const reads = cancel.heard === null && memory?.tree == null
-      const look = () => this.#parents.above(parent, child, trees, reads)
-      const above = tenure === null ? await look() : await this.#tenures.keep(tenure, look)
-      if (tenure === null || memory === null) {
-        if (cancel.heard)
-          return await this.#notStarted(run_id, parent.agent_id, { agent_id, result: cancelledEarly(cancel.heard) })
-        const opened = await this.#begin(() => children.start(run_id, child, above, tenure?.lease ?? null))
-        if (opened === 'held') return 'held'
-        if ('done' in opened) {
-          return await this.#notStarted(run_id, parent.agent_id, { agent_id, result: opened.done.result })
-        }
-        const { lease, loop } = opened
-        cancel.reaches(loop)
-        return await this.#settled(lease, await engine.work(lease, loop), parent.agent_id)
-      }
-      return await this.#tended(tenure, parent.agent_id, async () => {
-        if (memory.result) return null
-        if (!cancel.heard) await this.#reach(trees, memory)
-        const { loop } = await children.goOn(tenure.lease, memory, above, tenure.woken)
-        cancel.reaches(loop)
-        return loop
+      const who = { run_id, agent_id, parent_id: parent.agent_id }
+      return await this.#tended(tenure, who, async () => {
+        const { launcher, trees } = cancel.heard ? driver.closingFamily(run) : await this.#family(run_id, session_id)
+        const children = launcher as RunChildren
+        copied = trees
+        // Its place may have been taken by one who died before anything was written.
+        const memory = tenure === null ? null : await children.known(run_id, agent_id)
+        if (memory?.result) return null
+        if (memory === null && cancel.heard) return this.#notStarted(tenure, who, cancelledEarly(cancel.heard))
+        const reads = cancel.heard === null && memory?.tree == null
+        const above = await this.#parents.above(parent, child, trees, reads)
+        const opened =
+          tenure === null || memory === null
+            ? await this.#begin(() => children.start(run_id, child, above, tenure?.lease ?? null))
+            : await this.#goOn(children, { memory, tenure, above, trees, cancelled: cancel.heard !== null })
+        if (opened !== 'held') cancel.reaches(opened.loop)
+        return opened
       })
     } finally {
       forget()
-      await copied?.removeCopy({ agent_id, is_root: false })
+      await (copied as RunTrees | null)?.removeCopy({ agent_id, is_root: false })
     }
   }
 
@@ -213,25 +212,24 @@ export class Advancing {
     return this.parts.driver.family(run_id, session_id, watching, catalog)
   }
 
-  /** Whoever claimed it first works on it. */
-  async #begin<T>(start: () => Promise<T>): Promise<T | 'held'> {
+  /** Whoever claimed it first works on it. Where this machine cannot, another may be able to. */
+  async #begin(start: () => ReturnType<RunChildren['start']>): Promise<Exclude<Opened, null>> {
     try {
-      return await start()
+      const begun = await start()
+      if ('unfit' in begun) throw new RetinueError('input', begun.unfit.message)
+      return begun
     } catch (error) {
       if (error instanceof AbandonedError) return 'held'
       throw error
     }
   }
 
-  /** What is to be done after it was worked on. `parent_id`: who waits for it. */
-  async #settled(
-    { run_id, agent_id, epoch }: Lease,
-    left: Awaited<ReturnType<WorkerEngine['work']>>,
-    parent_id: string | null,
-  ): Promise<Outcome> {
+  /** What is to be done after it was worked on. */
+  async #settled({ epoch }: Lease, left: Awaited<ReturnType<WorkerEngine['work']>>, who: Who): Promise<Outcome> {
     const { engine } = this.parts
+    const { run_id, agent_id } = who
     if (left.ok) {
-      if (parent_id !== null) await this.#tellEnd(run_id, agent_id, parent_id)
+      await this.#tellEnd(who)
       return 'over'
     }
     if (left.code === 'rests') {
@@ -248,30 +246,46 @@ export class Advancing {
     return 'left'
   }
 
-  /** Works on an agent whose lease was taken. `open` null: there is nothing to do any more. */
-  async #tended(tenure: Tenure, parent_id: string | null, open: () => Promise<AgentLoop | null>): Promise<Outcome> {
+  /** Works on an agent. `tenure` null: nobody has its place yet, and whoever opens it takes that. */
+  async #tended(tenure: Tenure | null, who: Who, open: () => Promise<Opened>): Promise<Outcome> {
     const { engine } = this.parts
-    const { lease } = tenure
-    const { run_id, agent_id } = lease
-    const loop = await this.#tenures.keep(tenure, open)
-    if (!loop) {
+    const opened = await this.#tenures.keep(tenure, open)
+    if (opened === 'held') return 'held'
+    if (opened === null) {
       // It has ended before, and whoever waits for it may not have been told.
-      if (parent_id !== null) await this.#tellEnd(run_id, agent_id, parent_id)
+      await this.#tellEnd(who)
       return 'over'
     }
-    await engine.catchUp(run_id)
-    return this.#settled(lease, await engine.work(lease, loop), parent_id)
+    await engine.catchUp(who.run_id)
+    return this.#settled(opened.lease, await engine.work(opened.lease, opened.loop), who)
   }
 
-  async #notStarted(run_id: string, parent_id: string, data: NotStarted): Promise<Outcome> {
-    await this.parts.store.signal({ run_id, kind: 'not_started', data, by: 'runtime' })
-    await this.#tellEnd(run_id, data.agent_id, parent_id)
-    return 'over'
+  /** Its place is taken before that is said: no worker begins it later, and none has begun it meanwhile. */
+  async #notStarted(tenure: Tenure | null, { run_id, agent_id }: Who, result: AgentResult): Promise<Opened> {
+    const { engine, store } = this.parts
+    const is_mine = tenure
+      ? await store.renew(tenure.lease, engine.ttl_ms)
+      : (await engine.acquire({ run_id, agent_id, epoch: 0 })) !== null
+    if (!is_mine) return 'held'
+    const data: NotStarted = { agent_id, result }
+    await store.signal({ run_id, kind: 'not_started', data, by: 'runtime' })
+    return null
+  }
+
+  /** Where this machine cannot hold it to its contract, another may be able to. */
+  async #goOn(
+    children: RunChildren,
+    { tenure, memory, above, trees, cancelled }: GoOn,
+  ): Promise<Exclude<Opened, null>> {
+    if (!cancelled) await this.#reach(trees, memory)
+    const { lease, loop, fault } = await children.goOn(tenure.lease, memory, above, tenure.woken)
+    if (fault !== null) throw new RetinueError('input', fault)
+    return { lease, loop }
   }
 
   /** One that is cancelled waits for that to be closed, by whichever worker. */
-  #tellEnd(run_id: string, agent_id: string, parent_id: string): Promise<void> {
-    return this.parts.engine.tell(run_id, parent_id, `ended-${agent_id}`, { closes: true })
+  async #tellEnd({ run_id, agent_id, parent_id }: Who): Promise<void> {
+    if (parent_id !== null) await this.parts.engine.tell(run_id, parent_id, `ended-${agent_id}`, { closes: true })
   }
 
   /** Signals are kept until the run is closed. */

@@ -36,8 +36,9 @@ export class Tenures {
     }
   }
 
-  /** While the work lasts that has to be done before it is opened. Where that fails, another may have it. */
-  async keep<T>(tenure: Tenure, work: () => Promise<T>): Promise<T> {
+  /** While the work lasts that has to be done before it is opened. Where that fails, another may have it. null: it has none. */
+  async keep<T>(tenure: Tenure | null, work: () => Promise<T>): Promise<T> {
+    if (tenure === null) return work()
     try {
       return await this.parts.engine.keep(tenure.lease, work)
     } catch (error) {
