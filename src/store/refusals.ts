@@ -55,8 +55,9 @@ export function agentExists(run_id: string, agent_id: string): Error {
   return new Error(`Agent ${agent_id} of run ${run_id} exists already.`)
 }
 
-export function storeClosed(): Error {
-  return new Error('The store is closed.')
+/** `cause`: what it waited for to pass when it was closed. */
+export function storeClosed(cause?: unknown): Error {
+  return new Error('The store is closed.', { cause })
 }
 
 function conflict(message: string): Refused {

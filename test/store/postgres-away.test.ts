@@ -27,6 +27,12 @@ async function isWhole(store: Store, events: number): Promise<void> {
   expect(await store.verify('run')).toBeNull()
 }
 
+/** What those that failed were told, each reason once. */
+async function reasonsOf(work: readonly Promise<unknown>[]): Promise<string[]> {
+  const errors = (await Promise.allSettled(work)).map((result) => (result.status === 'rejected' ? result.reason : null))
+  return [...new Set(errors)].map((error) => (error as Error).message)
+}
+
 describe('a COMMIT that got no answer', () => {
   for (const what of ['lost', 'unanswered'] as const) {
     it(`is not guessed about (${what}): each append is stored once, and answered with its positions`, async () => {
@@ -166,6 +172,33 @@ describe('a database that goes away', () => {
     proxy.block(false)
     await isWhole(store, 2)
     expect(await store.append(next(2))).toMatchObject({ ok: true })
+  })
+
+  it('is waited for once by appends that came together, however many', async () => {
+    const proxy = await wireProxy(await place())
+    const store = await urlStore(withParameter(proxy.url, 'patience', '0'))
+    await begin(store, 'run')
+    proxy.block(true)
+    // One that is given the others' reason has not waited on its own.
+    expect(await reasonsOf([store.append(next(2)), store.append(next(4)), store.append(next(6))])).toEqual([
+      expect.stringContaining('has not answered for'),
+    ])
+    proxy.block(false)
+    await isWhole(store, 2)
+  })
+
+  it('is asked once by appends that came together where its disk is full', async () => {
+    const url = await place()
+    const store = await urlStore(url)
+    await begin(store, 'run')
+    await besides(
+      url,
+      `CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space left' USING ERRCODE = '53100'; END $$`,
+      'CREATE TRIGGER no_room BEFORE INSERT ON events EXECUTE FUNCTION no_room()',
+    )
+    expect(await reasonsOf([store.append(next(2)), store.append(next(4)), store.append(next(6))])).toEqual([
+      expect.stringMatching(/^The disk of the database at .+ is full, so nothing was stored\./),
+    ])
   })
 
   it('takes nothing with it when it ends the connections of everybody', async () => {

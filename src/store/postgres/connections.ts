@@ -117,7 +117,7 @@ export class Connections {
       } catch (error) {
         if (!passes(error)) throw explained(error, place)
         const now = performance.now()
-        if (left.aborted || (this.#closing && now >= this.#closing.by)) throw storeClosed()
+        if (left.aborted || (this.#closing && now >= this.#closing.by)) throw storeClosed(error)
         if (now - began >= patience_ms) throw new DatabaseAway(place.server, now - began, error)
       }
       await this.pause(pause, left)

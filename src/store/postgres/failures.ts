@@ -37,8 +37,10 @@ export function leavesOpen(error: unknown): boolean {
 
 /** Something in what was written, not the state of the database: another write may well succeed. */
 export function isFault(error: unknown): boolean {
-  const code = codeOf(error)
-  return code === null ? !isLost(error) : /^(21|22|23|42|54)/.test(code) && isSqlState(code)
+  // What is said in words of our own says with its cause what it is about.
+  const reason = error instanceof Error ? (error.cause ?? error) : error
+  const code = codeOf(reason)
+  return code === null ? !isLost(reason) : /^(21|22|23|42|54)/.test(code) && isSqlState(code)
 }
 
 export function codeOf(error: unknown): string | null {
