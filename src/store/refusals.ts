@@ -26,6 +26,16 @@ export function runExists(batch: Append): Refused {
   return conflict(`Run ${batch.run_id} exists already. Choose another id.`)
 }
 
+/** Whether it would begin an agent, with a claim or under a lease that was taken before. */
+export function beginsAgent({ expected_seq }: Append): boolean {
+  return expected_seq === 0
+}
+
+/** For one that begins an agent late. Whoever closed the run has closed its agents, and nobody would close this one. */
+export function runIsClosed({ run_id, agent_id }: Append): Refused {
+  return conflict(`Run ${run_id} is closed, so agent ${agent_id} cannot begin in it any more.`)
+}
+
 /** A batch that no state of the store could take. It is thrown out at the door, because only a bug makes one. */
 export function assertSound(batch: Append): void {
   if (batch.claim && batch.expected_seq !== 0) {

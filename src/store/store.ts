@@ -19,7 +19,10 @@ export type Append = {
 
 export type AppendResult =
   | { ok: true; events: StoredEvent[] }
-  /** conflict: another writer got there first. fenced: the lease is somebody else's now. */
+  /**
+   * conflict: another writer got there first, or closed the run before its agent had begun. fenced: the lease is
+   * somebody else's now.
+   */
   | { ok: false; code: 'conflict' | 'fenced'; message: string }
 
 /** The right to write an agent's stream. An append under an old epoch is refused. */

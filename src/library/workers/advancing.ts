@@ -212,7 +212,10 @@ export class Advancing {
     return this.parts.driver.family(run_id, session_id, watching, catalog)
   }
 
-  /** Whoever claimed it first works on it. Where this machine cannot, another may be able to. */
+  /**
+   * Whoever claimed it first works on it. Nobody does where its run was closed meanwhile, as whoever looks later sees. Where
+   * this machine cannot, another may be able to.
+   */
   async #begin(start: () => ReturnType<RunChildren['start']>): Promise<Exclude<Opened, null>> {
     try {
       const begun = await start()

@@ -1,7 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { blobDigest, eventDigest } from '../digest.js'
 import type { Append } from '../store.js'
-import { begin, beginChild, called, claim, created, eventsOf, finished, started, taken } from './fixtures.js'
+import {
+  begin,
+  beginChild,
+  called,
+  claim,
+  closed,
+  created,
+  eventsOf,
+  finished,
+  started,
+  subAgent,
+  subAgentStarted,
+  taken,
+} from './fixtures.js'
 import type { Open } from './open.js'
 
 export function appendSuite(open: Open): void {
@@ -148,6 +161,36 @@ export function appendSuite(open: Open): void {
       const other = next(0, { agent_id: 'other', events: [created(), started()], claim })
       expect(await store.append(other)).toMatchObject({ ok: false, code: 'conflict' })
       expect(await store.lease('run', 'other')).toBeNull()
+    })
+
+    it('refuses an agent that begins in a closed run, also where its place was taken before', async () => {
+      const { store } = await open()
+      await begin(store, 'run')
+      await beginChild(store, 'run', 'early')
+      const place = { run_id: 'run', agent_id: 'a2', owner: 'other', ttl_ms: 1000, seen_epoch: 0 }
+      await store.acquire(place)
+      const late = (number: number, more: Partial<Append>) =>
+        next(0, { agent_id: `a${number}`, events: [subAgentStarted(subAgent(number))], ...more })
+      const refused = (number: number) => ({
+        ok: false,
+        code: 'conflict',
+        message: `Run run is closed, so agent a${number} cannot begin in it any more.`,
+      })
+      // One that comes with the end, then those that come after it.
+      const [, with_it] = await Promise.all([
+        store.append(next(2, { events: [closed()] })),
+        store.append(late(1, { claim })),
+      ])
+      expect([with_it, await store.append(late(1, { claim })), await store.append(late(2, {}))]).toEqual([
+        refused(1),
+        refused(1),
+        refused(2),
+      ])
+      expect(await store.lease('run', 'a1')).toBeNull()
+      // What began in time goes on.
+      expect(await store.append(next(1, { agent_id: 'early' }))).toMatchObject({ ok: true })
+      expect(await store.read({ run_id: 'run' })).toHaveLength(6)
+      expect(await store.verify('run')).toBeNull()
     })
 
     it('stores nothing of a batch it does not take', async () => {

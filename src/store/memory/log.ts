@@ -1,7 +1,7 @@
 import { type AgentRow, project, type RunRow, type StoredEvent } from '../../domain/index.js'
 import { type AgentDeltas, addToAgents, addToRun, applyToAgent, applyToRun, newRunDelta } from '../deltas.js'
 import { eventDigest } from '../digest.js'
-import { agentExists, assertSound, noRun, refusal, runExists } from '../refusals.js'
+import { agentExists, assertSound, beginsAgent, noRun, refusal, runExists, runIsClosed } from '../refusals.js'
 import { type EventRow, eventOf } from '../rows.js'
 import type { Append, AppendResult, Lease, Store, Tampering } from '../store.js'
 import { findTampering } from '../verify.js'
@@ -112,6 +112,7 @@ export class MemoryLog {
 
 function refuse(batch: Append, run: Run, stream: Stream | undefined): AppendResult | null {
   if (run.row && batch.events[0]?.type === 'run.created') return runExists(batch)
+  if (run.row?.status === 'closed' && beginsAgent(batch)) return runIsClosed(batch)
   const fits = batch.claim ? !stream : stream?.epoch === batch.epoch && stream.seq === batch.expected_seq
   return fits ? null : refusal(batch, stream)
 }

@@ -159,7 +159,8 @@ function prepare({ runs, streams, sub_agents, events, blobs, signals, must }: Ta
     // In the order of their ids, so that transactions with several runs wait for each other, but not in a circle.
     lockRuns: {
       name: 'lock_runs',
-      text: `SELECT run_id, last_position FROM ${runs} WHERE run_id = ANY($1::text[]) ORDER BY run_id FOR NO KEY UPDATE`,
+      text: `SELECT run_id, last_position, status FROM ${runs} WHERE run_id = ANY($1::text[])
+        ORDER BY run_id FOR NO KEY UPDATE`,
     },
     lockStreams: {
       name: 'lock_streams',

@@ -1,7 +1,7 @@
-import type { StoredEvent } from '../../domain/index.js'
+import type { RunRow, StoredEvent } from '../../domain/index.js'
 import { addToAgents, addToRun, newRunDelta } from '../deltas.js'
 import { chainEntries, type Entry, storedEvent } from '../entries.js'
-import { agentExists, noRun, refusal, runExists } from '../refusals.js'
+import { agentExists, beginsAgent, noRun, refusal, runExists, runIsClosed } from '../refusals.js'
 import type { EventRow } from '../rows.js'
 import type { Append, AppendResult } from '../store.js'
 import type { RunChange } from './projections.js'
@@ -17,7 +17,7 @@ type StreamRow = {
 
 /** What the transaction of a group has found and locked. */
 type Found = {
-  runs: readonly { run_id: string; last_position: number }[]
+  runs: readonly Pick<RunRow, 'run_id' | 'last_position' | 'status'>[]
   streams: readonly StreamRow[]
   agents: readonly { run_id: string; agent_id: string }[]
 }
@@ -38,6 +38,7 @@ export function keyOf({ run_id, agent_id }: { run_id: string; agent_id: string }
  */
 export class Group {
   readonly #last: Map<string, number>
+  readonly #closed: Set<string>
   readonly #streams: Map<string, StreamRow>
   readonly #agents: Set<string>
   readonly #moved = new Map<string, Moved>()
@@ -47,6 +48,7 @@ export class Group {
 
   constructor({ runs, streams, agents }: Found) {
     this.#last = new Map(runs.map(({ run_id, last_position }) => [run_id, last_position]))
+    this.#closed = new Set(runs.flatMap(({ run_id, status }) => (status === 'closed' ? [run_id] : [])))
     this.#streams = new Map(streams.map((stream) => [keyOf(stream), stream]))
     this.#agents = new Set(agents.map(keyOf))
   }
@@ -63,6 +65,7 @@ export class Group {
     const { run_id, expected_seq, claim } = batch
     const creates = Boolean(entries[0]?.projection.run)
     if (creates && this.#last.has(run_id)) return runExists(batch)
+    if (this.#closed.has(run_id) && beginsAgent(batch)) return runIsClosed(batch)
     const stream = this.#streams.get(keyOf(batch))
     const fits = claim ? !stream : stream?.epoch === batch.epoch && stream.seq === expected_seq
     if (!fits) return refusal(batch, stream)
@@ -110,6 +113,7 @@ export class Group {
       return storedEvent(batch, entry, seq, position)
     })
     this.#last.set(run_id, position)
+    if (change.run.set.status === 'closed') this.#closed.add(run_id)
     return events
   }
 

@@ -1,7 +1,7 @@
 import type { StoredEvent } from '../../domain/index.js'
 import { type AgentDeltas, addToAgents, addToRun, newRunDelta, type RunDelta } from '../deltas.js'
 import { chainEntries, type Entry, entriesOf, storedEvent } from '../entries.js'
-import { assertSound, refusal, runExists } from '../refusals.js'
+import { assertSound, beginsAgent, refusal, runExists, runIsClosed } from '../refusals.js'
 import type { Append, AppendResult } from '../store.js'
 import { type Database, first } from './database.js'
 import type { ProjectionTables } from './projections.js'
@@ -100,6 +100,10 @@ class AppendJob implements Job<Group> {
       this.#result = runExists(batch)
       return
     }
+    if (beginsAgent(batch) && this.#runIsClosed(group)) {
+      this.#result = runIsClosed(batch)
+      return
+    }
     const key = `${batch.run_id}\n${batch.agent_id}`
     const previous = appends.previous(key, batch)
     const digest = previous === undefined ? undefined : chainEntries(previous, batch, this.#entries)
@@ -136,6 +140,12 @@ class AppendJob implements Job<Group> {
   #runExists(group: Group): boolean {
     const { run_id } = this.batch
     return group.runs.has(run_id) || this.appends.tables.hasRun(run_id)
+  }
+
+  /** By what was committed, or by one ahead of this in its group. */
+  #runIsClosed(group: Group): boolean {
+    const { run_id } = this.batch
+    return group.runs.get(run_id)?.delta.set.status === 'closed' || this.appends.tables.isClosed(run_id)
   }
 
   #addToRun(group: Group): void {

@@ -27,6 +27,10 @@ export class ProjectionTables {
     return first(this.#statements.hasRun, run_id) !== undefined
   }
 
+  isClosed(run_id: string): boolean {
+    return first(this.#statements.isClosed, run_id) !== undefined
+  }
+
   /** Answers with the run's last position after the events. */
   writeRun(run_id: string, delta: RunDelta): number {
     const row = delta.created ? applyToRun(run_id, null, delta) : null
@@ -98,6 +102,7 @@ function prepare(database: Database) {
   const move = 'last_position = last_position + ?, updated_at = max(updated_at, ?)'
   return {
     hasRun: database.prepare('SELECT 1 FROM runs WHERE run_id = ?'),
+    isClosed: database.prepare("SELECT 1 FROM runs WHERE run_id = ? AND status = 'closed'"),
     insertRun: database.prepare(`INSERT INTO runs (${RUN_COLUMNS.join(', ')}) VALUES (${marks(RUN_COLUMNS)})`),
     moveRun: database.prepare(`UPDATE runs SET ${move} WHERE run_id = ? RETURNING last_position`),
     updateRun: database.prepare(
