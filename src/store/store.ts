@@ -33,6 +33,15 @@ export type Signal = { id: number; run_id: string; kind: string; data: unknown; 
 
 export type { ControlRecord, PutResult }
 
+/**
+ * `after`: a position. `after_seq`: an event of the agent's stream, which is found at once; a position is looked for from
+ * the beginning of the stream.
+ */
+export type EventQuery = { run_id: string; after?: number; limit?: number } & (
+  | { agent_id?: string; after_seq?: never }
+  | { agent_id: string; after_seq: number }
+)
+
 /** `before`: those that come after this run in the list. There are none after a run that is not in the store. */
 export type RunQuery = {
   session_id?: string
@@ -53,8 +62,8 @@ export type Tampering = { agent_id: string; seq: number; position: number; messa
 export interface Store extends Records {
   /** Rejects when the disk fails and on a batch that only a bug can make; nothing of it is stored then either. */
   append(batch: Append): Promise<AppendResult>
-  /** Events of a run in the order the store took them, of one agent where it is named, after a position. */
-  read(query: { run_id: string; agent_id?: string; after?: number; limit?: number }): Promise<StoredEvent[]>
+  /** Events of a run in the order the store took them, of one agent where it is named. */
+  read(query: EventQuery): Promise<StoredEvent[]>
   /** Events of a run as they come, from this process or another, until the signal or the run's end (run.closed). */
   follow(query: { run_id: string; after?: number; signal?: AbortSignal }): AsyncIterable<StoredEvent>
   blob(digest: string): Promise<Uint8Array | null>

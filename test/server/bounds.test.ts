@@ -46,13 +46,13 @@ it('a diff and results that are too long for an answer are cut, and it says so',
 })
 
 it('streams are kept by how long they are, not by how many events they have', async () => {
-  const read = vi.fn(async ({ agent_id, after = 0 }: Parameters<Store['read']>[0]) =>
-    after > 0 ? [] : [{ position: 1, data: 'x'.repeat(agent_id === 'a9' ? 17_000_000 : 5_000_000) } as never],
+  const read = vi.fn(async ({ agent_id, after_seq = 0 }: Parameters<Store['read']>[0]) =>
+    after_seq > 0 ? [] : [{ seq: 1, data: 'x'.repeat(agent_id === 'a9' ? 17_000_000 : 5_000_000) } as never],
   )
   const streams = new Streams()
   const kept = async (agent: string) => {
     await streams.read({ read } as unknown as Store, 'run', agent)
-    return read.mock.lastCall?.[0].after === 1
+    return read.mock.lastCall?.[0].after_seq === 1
   }
   expect([await kept('a1'), await kept('a2'), await kept('a3')]).toEqual([false, false, false])
   expect([await kept('a1'), await kept('a2'), await kept('a3')]).toEqual([true, true, true])

@@ -18,7 +18,7 @@ export class Streams {
     const events = [...(before?.events ?? [])]
     let chars = before?.chars ?? 0
     for (;;) {
-      const page = await store.read({ run_id, agent_id, after: events.at(-1)?.position ?? 0, limit: PAGE })
+      const page = await store.read({ run_id, agent_id, after_seq: events.at(-1)?.seq ?? 0, limit: PAGE })
       events.push(...page)
       chars += JSON.stringify(page).length
       if (page.length < PAGE) break

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { blobDigest, eventDigest } from '../digest.js'
-import type { Append } from '../store.js'
+import type { Append, EventQuery } from '../store.js'
 import {
   begin,
   beginChild,
@@ -37,18 +37,22 @@ export function appendSuite(open: Open): void {
       expect(await store.read({ run_id: 'run' })).toEqual([...first, ...second])
     })
 
-    it('reads one agent, after a position, up to a limit', async () => {
+    it('reads one agent, after a position or an event of its own, up to a limit', async () => {
       const { store } = await open()
       await begin(store, 'run')
       await beginChild(store, 'run', 'child')
       await taken(store, next(2))
       await taken(store, next(1, { agent_id: 'child' }))
-      const positions = async (query: { agent_id?: string; after?: number; limit?: number }) =>
-        (await store.read({ run_id: 'run', ...query })).map((event) => event.position)
-      expect(await positions({ agent_id: 'root' })).toEqual([1, 2, 4, 5])
-      expect(await positions({ agent_id: 'child', after: 3 })).toEqual([6, 7])
-      expect(await positions({ after: 2, limit: 3 })).toEqual([3, 4, 5])
-      expect(await positions({ agent_id: 'nobody' })).toEqual([])
+      const run_id = 'run'
+      const positions = async (query: EventQuery) => (await store.read(query)).map((event) => event.position)
+      expect(await positions({ run_id, agent_id: 'root' })).toEqual([1, 2, 4, 5])
+      expect(await positions({ run_id, agent_id: 'child', after: 3 })).toEqual([6, 7])
+      expect(await positions({ run_id, after: 2, limit: 3 })).toEqual([3, 4, 5])
+      expect(await positions({ run_id, agent_id: 'root', after_seq: 1 })).toEqual([2, 4, 5])
+      expect(await positions({ run_id, agent_id: 'root', after_seq: 1, limit: 2 })).toEqual([2, 4])
+      expect(await positions({ run_id, agent_id: 'root', after_seq: 1, after: 4 })).toEqual([5])
+      expect(await positions({ run_id, agent_id: 'child', after_seq: 3 })).toEqual([])
+      expect(await positions({ run_id, agent_id: 'nobody' })).toEqual([])
       expect(await store.read({ run_id: 'elsewhere' })).toEqual([])
     })
 

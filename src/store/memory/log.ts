@@ -3,7 +3,7 @@ import { type AgentDeltas, addToAgents, addToRun, applyToAgent, applyToRun, newR
 import { eventDigest } from '../digest.js'
 import { agentExists, assertSound, beginsAgent, noRun, refusal, runExists, runIsClosed } from '../refusals.js'
 import { type EventRow, eventOf } from '../rows.js'
-import type { Append, AppendResult, Lease, Store, Tampering } from '../store.js'
+import type { Append, AppendResult, EventQuery, Lease, Tampering } from '../store.js'
 import { findTampering } from '../verify.js'
 
 type Stream = Lease & { seq: number; digest: string; rows: EventRow[] }
@@ -44,12 +44,15 @@ export class MemoryLog {
     return { ok: true, events: stored }
   }
 
-  events({ run_id, agent_id, after = 0, limit }: Parameters<Store['read']>[0]): StoredEvent[] {
+  events({ run_id, agent_id, after = 0, after_seq = 0, limit }: EventQuery): StoredEvent[] {
     const run = this.#runs.get(run_id)
     const rows =
       agent_id === undefined
         ? run?.events.slice(after)
-        : run?.streams.get(agent_id)?.rows.filter((row) => row.position > after)
+        : run?.streams
+            .get(agent_id)
+            ?.rows.slice(after_seq)
+            .filter((row) => row.position > after)
     return (rows ?? []).slice(0, limit).map(eventOf)
   }
 

@@ -2,7 +2,7 @@ import type { NewControlEvent, RunRow, StoredEvent } from '../../domain/index.js
 import { controlDrafts } from '../control-log.js'
 import { type Followed, follow } from '../follow.js'
 import { storeClosed } from '../refusals.js'
-import type { Append, AppendResult, Lease, RunQuery, Signal, Store } from '../store.js'
+import type { Append, AppendResult, EventQuery, Lease, RunQuery, Signal, Store } from '../store.js'
 import { Watchers } from '../watchers.js'
 import { MemoryControlLog } from './control-log.js'
 import { MemoryLog } from './log.js'
@@ -41,7 +41,7 @@ export class MemoryStore implements Store {
     return result
   }
 
-  async read(query: { run_id: string; agent_id?: string; after?: number; limit?: number }) {
+  async read(query: EventQuery) {
     this.#open()
     return this.#log.events(query)
   }

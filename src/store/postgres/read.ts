@@ -1,7 +1,7 @@
 import type { AgentRow, RunRow, StoredEvent } from '../../domain/index.js'
 import { AGENT_COLUMNS, RUN_COLUMNS } from '../columns.js'
 import { checkedBlob, type EventRow, eventOf } from '../rows.js'
-import type { RunQuery, Store, Tampering } from '../store.js'
+import type { EventQuery, RunQuery, Tampering } from '../store.js'
 import { type Head, RunCheck } from '../verify.js'
 import { bound, type Client, type Connections } from './connections.js'
 import type { Tables } from './schema.js'
@@ -19,14 +19,14 @@ export class Reader {
     this.#statements = prepare(tables)
   }
 
-  async events({ run_id, agent_id, after = 0, limit }: Parameters<Store['read']>[0]): Promise<StoredEvent[]> {
+  async events({ run_id, agent_id, after = 0, after_seq = 0, limit }: EventQuery): Promise<StoredEvent[]> {
     const { ofRun, ofAgent } = this.#statements
     const { connections } = this
     const most = limit ?? null
     const rows =
       agent_id === undefined
         ? await connections.all<EventRow>(ofRun, run_id, after, most)
-        : await connections.all<EventRow>(ofAgent, run_id, agent_id, after, most)
+        : await connections.all<EventRow>(ofAgent, run_id, agent_id, after_seq, after, most)
     return rows.map(eventOf)
   }
 
@@ -121,7 +121,7 @@ function prepare(tables: Tables) {
     ofAgent: {
       name: 'events_of_agent',
       text: `SELECT ${EVENT_COLUMNS} FROM ${events}
-        WHERE run_id = $1 AND agent_id = $2 AND position + 0 > $3 ORDER BY seq LIMIT $4`,
+        WHERE run_id = $1 AND agent_id = $2 AND seq > $3 AND position + 0 > $4 ORDER BY seq LIMIT $5`,
     },
     blob: { name: 'blob', text: `SELECT bytes FROM ${blobs} WHERE digest = $1` },
     runs: { name: 'runs', text: `${wanted} ${newestFirst}` },

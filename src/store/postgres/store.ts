@@ -3,7 +3,7 @@ import type { NewControlEvent, StoredEvent } from '../../domain/index.js'
 import { controlDrafts } from '../control-log.js'
 import { follow } from '../follow.js'
 import { storeClosed } from '../refusals.js'
-import type { Append, AppendResult, Lease, RunQuery, Signal, Store } from '../store.js'
+import type { Append, AppendResult, EventQuery, Lease, RunQuery, Signal, Store } from '../store.js'
 import { Appends } from './append.js'
 import type { ServerClock } from './clock.js'
 import type { Client, Connections } from './connections.js'
@@ -61,7 +61,7 @@ export class PostgresStore implements Store {
     return this.#appends.append(batch)
   }
 
-  async read(query: { run_id: string; agent_id?: string; after?: number; limit?: number }) {
+  async read(query: EventQuery) {
     return this.#open().events(query)
   }
 

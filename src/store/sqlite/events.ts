@@ -8,7 +8,7 @@ export const EVENTS_OF_RUN = `SELECT ${COLUMNS} FROM events WHERE run_id = ? AND
 // Within a stream the order of seq is that of position, and it has the index. Without the plus SQLite would choose the
 // index of position and look at the events of every agent of the run.
 export const EVENTS_OF_AGENT = `SELECT ${COLUMNS} FROM events
-  WHERE run_id = ? AND agent_id = ? AND +position > ? ORDER BY seq LIMIT ?`
+  WHERE run_id = ? AND agent_id = ? AND seq > ? AND +position > ? ORDER BY seq LIMIT ?`
 
 const PAGE = 500
 

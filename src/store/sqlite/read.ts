@@ -1,7 +1,7 @@
 import type { AgentRow, RunRow, StoredEvent } from '../../domain/index.js'
 import { AGENT_COLUMNS, RUN_COLUMNS } from '../columns.js'
 import { checkedBlob, type EventRow, eventOf } from '../rows.js'
-import type { RunQuery, Store, Tampering } from '../store.js'
+import type { EventQuery, RunQuery, Tampering } from '../store.js'
 import { findTampering, type Head } from '../verify.js'
 import { all, type Database, first } from './database.js'
 import { EVENTS_OF_AGENT, EVENTS_OF_RUN, eventRows } from './events.js'
@@ -17,11 +17,11 @@ export class Reader {
     this.#statements = prepare(database)
   }
 
-  events({ run_id, agent_id, after = 0, limit = ALL }: Parameters<Store['read']>[0]): StoredEvent[] {
+  events({ run_id, agent_id, after = 0, after_seq = 0, limit = ALL }: EventQuery): StoredEvent[] {
     const rows =
       agent_id === undefined
         ? all<EventRow>(this.#statements.ofRun, run_id, after, limit)
-        : all<EventRow>(this.#statements.ofAgent, run_id, agent_id, after, limit)
+        : all<EventRow>(this.#statements.ofAgent, run_id, agent_id, after_seq, after, limit)
     return rows.map(eventOf)
   }
 

@@ -2,7 +2,7 @@ import type { NewControlEvent, StoredEvent } from '../../domain/index.js'
 import { controlDrafts } from '../control-log.js'
 import { follow } from '../follow.js'
 import { storeClosed } from '../refusals.js'
-import type { Append, AppendResult, Lease, RunQuery, Signal, Store } from '../store.js'
+import type { Append, AppendResult, EventQuery, Lease, RunQuery, Signal, Store } from '../store.js'
 import { Appends, type Group, newGroup } from './append.js'
 import { ControlLog } from './control-log.js'
 import type { Database } from './database.js'
@@ -49,7 +49,7 @@ export class SqliteStore implements Store {
     return this.#appends.append(this.#writer, batch)
   }
 
-  async read(query: { run_id: string; agent_id?: string; after?: number; limit?: number }) {
+  async read(query: EventQuery) {
     return this.#open().events(query)
   }
 
