@@ -15,7 +15,8 @@ export class RunWatch {
     const run = this.#runs.get(run_id) ?? this.#begin(run_id)
     run.looks.set(agent_id, look)
     const remove = () => {
-      run.looks.delete(agent_id)
+      // A parent that was let go of and taken up again here waits for the same sub-agent: what is its own stays.
+      if (run.looks.get(agent_id) === look) run.looks.delete(agent_id)
       if (run.looks.size === 0) this.#end(run_id, run)
     }
     try {
