@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
+import type { WhenFinished } from '../support/project.js'
 
 /** What may lie between a store and its server. */
 export type WireProxy = {
@@ -15,13 +16,19 @@ export type WireProxy = {
   cutAtCommit: (what: 'lost' | 'unanswered') => Promise<void>
   /** Takes no new connections, and breaks those that there are, until it is called again with false. */
   block: (blocked: boolean) => void
+  /**
+   * Nothing passes any more on the connections that there are and on which such words were sent so far, and nobody is
+   * told: as where a machine in between has forgotten them. Answers with how many these are; new ones are not met.
+   */
+  hush: (isMeant: (sent: string) => boolean) => number
 }
 
 const COMMIT = Buffer.from('COMMIT\0')
 
-export async function wireProxy(url: string): Promise<WireProxy> {
+export async function wireProxy(url: string, finished: WhenFinished = onTestFinished): Promise<WireProxy> {
   const { hostname, port } = new URL(url)
   const pairs = new Set<[Socket, Socket]>()
+  const wires = new Set<{ sent: string; hushed: boolean }>()
   let plan: { what: 'lost' | 'unanswered'; happened: () => void } | null = null
   let blocked = false
   const server = createServer((near) => {
@@ -33,7 +40,11 @@ export async function wireProxy(url: string): Promise<WireProxy> {
     const pair: [Socket, Socket] = [near, far]
     pairs.add(pair)
     let silent = false
+    const wire = { sent: '', hushed: false }
+    wires.add(wire)
     near.on('data', (data) => {
+      if (wire.hushed) return
+      wire.sent += data.toString('latin1')
       if (plan && data.includes(COMMIT)) {
         const { what, happened } = plan
         plan = null
@@ -53,13 +64,14 @@ export async function wireProxy(url: string): Promise<WireProxy> {
       far.write(data)
     })
     far.on('data', (data) => {
-      if (!silent) near.write(data)
+      if (!silent && !wire.hushed) near.write(data)
     })
     for (const [one, other] of [pair, [far, near] as const]) {
       one.on('error', () => {})
       one.on('close', () => {
         other.end()
         pairs.delete(pair)
+        wires.delete(wire)
       })
     }
   })
@@ -70,7 +82,7 @@ export async function wireProxy(url: string): Promise<WireProxy> {
       far.destroy()
     }
   }
-  onTestFinished(() => {
+  finished(() => {
     cut()
     server.close()
   })
@@ -87,6 +99,11 @@ export async function wireProxy(url: string): Promise<WireProxy> {
     block: (now) => {
       blocked = now
       if (now) cut()
+    },
+    hush: (isMeant) => {
+      const meant = [...wires].filter(({ sent }) => isMeant(sent))
+      for (const wire of meant) wire.hushed = true
+      return meant.length
     },
   }
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Delta } from '../../runtime/index.js'
 import type { Database } from './database.js'
@@ -10,6 +11,9 @@ const PIECE = 1000
 /** What waits for a slow database. What is more than that is dropped. */
 const MOST_WAITING = 10_000
 const CONNECT_MS = 10_000
+/** Who only listens says nothing, and would not notice that the server is gone without a word. */
+const KEEP_ALIVE_MS = 10_000
+const AGAIN_MS = 500
 
 /** Not durable, so that nobody waits for the disk: a transaction that notifies holds up all others that do. */
 const NOTIFY = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)"
@@ -26,6 +30,7 @@ export class Words {
   readonly #hearers = new Map<string, Set<Hear>>()
   #waiting: Said[] = []
   #sending: Promise<void> | null = null
+  #returning: Promise<void> | null = null
   #closed = false
 
   constructor(private readonly database: Database) {}
@@ -95,23 +100,42 @@ export class Words {
   }
 
   #connected(): Promise<pg.Client> {
-    this.#client ??= this.#connect().catch((error) => {
+    if (this.#client) return this.#client
+    const connected = this.#connect(() => lost())
+    // Of one that is lost is heard more than once, and another may be there by then.
+    const lost = () => {
+      if (this.#client !== connected) return
       this.#client = null
-      throw error
-    })
-    return this.#client
+      this.#returning ??= this.#return().finally(() => {
+        this.#returning = null
+      })
+    }
+    connected.catch(lost)
+    this.#client = connected
+    return connected
   }
 
-  async #connect(): Promise<pg.Client> {
+  /** The database forgets who listens when their connection is lost. */
+  async #return(): Promise<void> {
+    while (this.#hearers.size > 0 && !this.#closed) {
+      const is_back = await this.#connected().then(
+        () => true,
+        () => false,
+      )
+      if (is_back) return
+      await setTimeout(AGAIN_MS, undefined, { ref: false })
+    }
+  }
+
+  async #connect(lost: () => void): Promise<pg.Client> {
     const { default: pg } = await import('pg')
     const client = new pg.Client({
       connectionString: this.database.url,
       application_name: 'retinue',
       connectionTimeoutMillis: CONNECT_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     })
-    const lost = () => {
-      this.#client = null
-    }
     client.on('error', lost)
     client.on('end', lost)
     client.on('notification', ({ channel, payload }) => {
@@ -119,6 +143,12 @@ export class Words {
       for (const hear of this.#hearers.get(channel) ?? []) for (const delta of said) hear(delta)
     })
     await client.connect()
+    try {
+      for (const channel of this.#hearers.keys()) await client.query(`LISTEN ${channel}`)
+    } catch (error) {
+      void client.end().catch(() => {})
+      throw error
+    }
     return client
   }
 
