@@ -1,6 +1,7 @@
+import pg from 'pg'
 import { expect, it } from 'vitest'
 import { AT_REST } from '../../src/engine/index.js'
-import type { StoredEvent } from '../../src/index.js'
+import { type StoredEvent, startWorker } from '../../src/index.js'
 import { endsOf } from '../support/busy-tree.js'
 import { queried, sharedPostgres } from '../support/postgres.js'
 import { makeProject } from '../support/project.js'
@@ -130,4 +131,34 @@ it('a run is closed although those that had its agents are gone, and nobody else
   const { ends, faults } = endsOf(await face.events(run.run_id))
   expect([ends.a1, ends['a1.1'], faults]).toEqual(['cancelled', 'cancelled', []])
   expect([askedBy(order.cwd, 'a1'), askedBy(order.cwd, 'a1.1')]).toEqual([[victim.pid], []])
+})
+
+it('one for which nobody has the label is closed although the worker that was to do so was just being stopped', async () => {
+  const order = await newOrder()
+  const face = await openFace(order)
+  const stopping = await startWorker(order)
+  const run = face.run({ task: 'Go' })
+  for await (const { type } of face.follow(run.run_id)) if (type === 'agent.subagent_closed') break
+  await expect.poll(async () => (await face.store.lease(run.run_id, 'root'))?.owner, { timeout: 30_000 }).toBe(AT_REST)
+  // What anybody may close is taken from the queue, and that takes until the lock is free.
+  await queried(
+    order.store,
+    `CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$
+     BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END $$;
+     CREATE TRIGGER slow BEFORE UPDATE ON retinue_dbos.workflow_status FOR EACH ROW
+       WHEN (NEW.status = 'PENDING' AND NEW.workflow_uuid LIKE '%/a1/%-by-any') EXECUTE FUNCTION slow()`,
+  )
+  const lock = new pg.Client(order.store)
+  await lock.connect()
+  await lock.query('SELECT pg_advisory_lock(1)')
+  const cancelled = face.cancelAgent(run.run_id, 'a1', 'tester', 'nobody comes')
+  const waits = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+  await expect.poll(() => queried(order.store, waits)).toHaveLength(1)
+  const stopped = stopping.stop(0)
+  await lock.end()
+  await stopped
+  await startWorkers(1, order)
+  expect(await cancelled).toMatchObject({ outcome: 'cancelled' })
+  expect(await run.result()).toMatchObject({ outcome: 'completed', text: 'Done.' })
+  expect(askedBy(order.cwd, 'a1')).toEqual([])
 })

@@ -221,9 +221,9 @@ export class QueueWorker {
     await this.parts.refused({ run_id, agent_id, worker: this.id, reason }).catch(() => {})
   }
 
-  /** It was taken from the queue in the moment in which that was closed. */
+  /** It was taken from the queue in the moment in which that was closed. Any worker may have been meant, to close it. */
   async #giveBack(run_id: string, agent_id: string): Promise<string> {
-    await this.parts.dispatch.wake({ run_id, agent_id, why: `given-back-${newName()}` })
+    await this.parts.dispatch.wake({ run_id, agent_id, why: `given-back-${newName()}`, closes: true })
     return 'left'
   }
 
