@@ -42,6 +42,7 @@ export function rollTable({ schema }: Database): string {
  */
 export class Roll {
   #client: pg.Client | null = null
+  #connecting: Promise<pg.Client> | null = null
   /** Whether its lock is this connection's. The server may not have noticed yet that the one before is gone. */
   #locked = false
   #connected_at = 0
@@ -66,45 +67,34 @@ export class Roll {
     })
   }
 
-  /** Those of these workers that are gone. One looks at a time: null where another does. */
-  async gone<T>(executors: readonly string[], takeUp: (gone: string[]) => Promise<T>): Promise<T | null> {
-    return executors.length === 0 ? null : this.#on((client) => this.#look(client, executors, takeUp))
+  /**
+   * Those of these workers that are gone. Others may look at the same time, and no lock keeps them from it: one that was
+   * held meanwhile would keep everybody from looking if its holder were stopped. An agent that two take up is invoked
+   * twice at worst, and its lease lets one work on it.
+   */
+  async gone(executors: readonly string[]): Promise<string[]> {
+    return executors.length === 0 ? [] : this.#on((client) => this.#look(client, executors))
   }
 
-  async #look<T>(
-    client: pg.Client,
-    executors: readonly string[],
-    takeUp: (gone: string[]) => Promise<T>,
-  ): Promise<T | null> {
+  async #look(client: pg.Client, executors: readonly string[]): Promise<string[]> {
     const settled = performance.now() - this.#connected_at >= SETTLED_MS
-    await client.query('BEGIN')
-    try {
-      const { rows: locked } = await client.query<{ mine: boolean }>(
-        'SELECT pg_try_advisory_xact_lock(hashtextextended($1, 0)) AS mine',
-        [`${this.database.schema} look for dead workers`],
-      )
-      if (!locked[0]?.mine) return null
-      const { rows } = await client.query<{ executor: string; owner: string | null; silent: boolean }>(
-        `SELECT asked.executor, worker.info ->> 'owner' AS owner, worker.beat_at IS NULL
-            OR worker.beat_at < now() - $2 * interval '1 ms'
-            OR (worker.beat_at < now() - $3 * interval '1 ms' AND NOT EXISTS (
-                 SELECT 1 FROM pg_locks
-                 WHERE locktype = 'advisory' AND objsubid = 1 AND granted
-                   AND (classid::bigint << 32) | objid::bigint = hashtextextended(asked.executor, 0))) AS silent
-         FROM unnest($1::text[]) AS asked (executor) LEFT JOIN ${this.#table} AS worker USING (executor)`,
-        [[...executors], SILENT_MS, UNLOCKED_MS],
-      )
-      await client.query(`DELETE FROM ${this.#table} WHERE beat_at < now() - ${FORGOTTEN}`)
-      // Of a process on this machine it is known whether it lives, and nobody need wait until it has been silent for long.
-      const isDead = (owner: string | null) => owner !== null && this.identity.isAlive(owner) === false
-      const gone = rows
-        .filter(({ silent, owner }) => (silent && settled) || isDead(owner))
-        .map(({ executor }) => executor)
-        .filter((executor) => executor !== this.executor)
-      return gone.length > 0 ? await takeUp(gone) : null
-    } finally {
-      await client.query('COMMIT')
-    }
+    const { rows } = await client.query<{ executor: string; owner: string | null; silent: boolean }>(
+      `SELECT asked.executor, worker.info ->> 'owner' AS owner, worker.beat_at IS NULL
+          OR worker.beat_at < now() - $2 * interval '1 ms'
+          OR (worker.beat_at < now() - $3 * interval '1 ms' AND NOT EXISTS (
+               SELECT 1 FROM pg_locks
+               WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+                 AND (classid::bigint << 32) | objid::bigint = hashtextextended(asked.executor, 0))) AS silent
+       FROM unnest($1::text[]) AS asked (executor) LEFT JOIN ${this.#table} AS worker USING (executor)`,
+      [[...executors], SILENT_MS, UNLOCKED_MS],
+    )
+    await client.query(`DELETE FROM ${this.#table} WHERE beat_at < now() - ${FORGOTTEN}`)
+    // Of a process on this machine it is known whether it lives, and nobody need wait until it has been silent for long.
+    const isDead = (owner: string | null) => owner !== null && this.identity.isAlive(owner) === false
+    return rows
+      .filter(({ silent, owner }) => (silent && settled) || isDead(owner))
+      .map(({ executor }) => executor)
+      .filter((executor) => executor !== this.executor)
   }
 
   /** It is there no more. */
@@ -133,9 +123,17 @@ export class Roll {
     return rollTable(this.database)
   }
 
-  /** On one connection of its own: the lock lives as long as that does. */
+  /** One for all who ask while it is made: with a second, the lock would be on the wrong one. */
   async #connected(): Promise<pg.Client> {
     if (this.#client) return this.#client
+    this.#connecting ??= this.#connect().finally(() => {
+      this.#connecting = null
+    })
+    return this.#connecting
+  }
+
+  /** On one connection of its own: the lock lives as long as that does. */
+  async #connect(): Promise<pg.Client> {
     if (this.#ended) throw new Error('The worker has left')
     const { default: pg } = await import('pg')
     const client = new pg.Client({

@@ -6,12 +6,15 @@ import { ADVANCE, APPLICATION, APPLICATION_VERSION, type Dispatch, QUIET } from 
 import { LostClaims } from './lost-claims.js'
 import { limitHere } from './own-limit.js'
 import { openPool } from './pool.js'
+import { Reach } from './reach.js'
 import { Roll, SILENT_MS } from './roll.js'
 import { queuesFor } from './routes.js'
 import { type SharedLimits, sharedLimits } from './shared-limits.js'
 
-/** How often it says that it is there, and looks for those that are not any more. */
+/** How often it says that it is there. */
 const BEAT_MS = 1000
+/** How often it looks for those that are not any more. */
+const LOOK_MS = 1000
 /** How often the queue is looked at when nothing else says that there is work. */
 const POLL_MS = 50
 /** To the database, for the queue alone. */
@@ -76,13 +79,14 @@ export class QueueWorker {
   readonly id: string
   readonly #roll: Roll
   #pool: Awaited<ReturnType<typeof openPool>> | null = null
-  #timer: NodeJS.Timeout | null = null
+  readonly #reach: Reach
+  readonly #timers: NodeJS.Timeout[] = []
   #stopped: Promise<void> | null = null
   #working = 0
   #done = 0
   #beaten_at = 0
   #tidied_at = 0
-  #problem: string | null = null
+  #beating: Promise<void> | null = null
   #looking: Promise<void> | null = null
   #sweeping: Promise<void> | null = null
   #unlimit = () => {}
@@ -100,6 +104,7 @@ export class QueueWorker {
     const who = { name: this.id, owner, host: machine, pid: process.pid }
     const info = { ...who, ...where, concurrency, labels, ...limits, version }
     this.#roll = new Roll(dispatch.database, this.id, info, identity)
+    this.#reach = new Reach(parts.say)
   }
 
   async start(): Promise<void> {
@@ -111,7 +116,7 @@ export class QueueWorker {
       await DBOS.shutdown({ deregister: true }).catch(() => {})
       this.#unlimit()
       await this.#pool?.end().catch(() => {})
-      await this.#roll.leave()
+      await this.#leave()
       throw error
     }
   }
@@ -137,8 +142,11 @@ export class QueueWorker {
     })
     await dispatch.open()
     this.#unlimit = await limitHere(queues, concurrency)
-    await DBOS.launch()
+    // Before it takes anything: whoever has something and is not on the roll is taken for dead.
     await this.#roll.beat()
+    this.#beaten_at = Date.now()
+    this.#timers.push(setInterval(() => this.#beat(), BEAT_MS))
+    await DBOS.launch()
     for (const queue of queues) {
       await DBOS.registerQueue(queue, {
         ...sharedLimits(this.parts.limits),
@@ -146,8 +154,7 @@ export class QueueWorker {
         onConflict: 'always_update',
       })
     }
-    this.#beaten_at = Date.now()
-    this.#timer = setInterval(() => this.#beatAndLook(), BEAT_MS)
+    this.#timers.push(setInterval(() => this.#look(), LOOK_MS))
   }
 
   health(): WorkerHealth {
@@ -157,7 +164,7 @@ export class QueueWorker {
     const figures = { concurrency, labels, ...limits, working: this.#working, done: this.#done }
     return {
       ...{ ok: !stopping && silent_ms < SILENT_MS, id: this.id, ...figures },
-      ...{ stopping, silent_ms, problem: this.#problem },
+      ...{ stopping, silent_ms, problem: this.#reach.problem },
     }
   }
 
@@ -176,10 +183,15 @@ export class QueueWorker {
     await this.#pool?.end().catch(() => {})
     clearTimeout(late)
     await this.parts.letGo()
-    // Not before: whoever does not say that it is there is taken for dead, and what it works on is given to others.
-    if (this.#timer) clearInterval(this.#timer)
     await this.#looking
     await this.#sweeping
+    // Not before: whoever does not say that it is there is taken for dead, and what it works on is given to others.
+    await this.#leave()
+  }
+
+  async #leave(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer)
+    await this.#beating
     await this.#roll.leave()
   }
 
@@ -241,37 +253,34 @@ export class QueueWorker {
     }
   }
 
-  /** One at a time, however slow the database is. */
-  #beatAndLook(): void {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = null
+  /** One at a time, however slow the database is. It waits for nothing else: who is late with it is taken for dead. */
+  #beat(): void {
+    const beat = async () => {
+      await this.#roll.beat()
+      this.#beaten_at = Date.now()
+    }
+    this.#beating ??= this.#reach.during('beat', beat).finally(() => {
+      this.#beating = null
     })
   }
 
-  async #look(): Promise<void> {
-    try {
-      await this.#beat()
-      if (this.#stopped === null) await this.#takeUp()
+  /** One at a time too, and it may take its time. */
+  #look(): void {
+    if (this.#stopped !== null) return
+    const look = async () => {
+      await this.#takeUp()
       if (this.#stopped === null) await this.#tidy()
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      if (this.#problem === null) this.parts.say({ kind: 'problem', text: `The database does not answer: ${message}` })
-      this.#problem = message
     }
-  }
-
-  async #beat(): Promise<void> {
-    await this.#roll.beat()
-    this.#beaten_at = Date.now()
-    if (this.#problem !== null) this.parts.say({ kind: 'mended', text: 'The database answers again' })
-    this.#problem = null
+    this.#looking ??= this.#reach.during('look', look).finally(() => {
+      this.#looking = null
+    })
   }
 
   async #tidy(): Promise<void> {
     if (Date.now() - this.#tidied_at < TIDY_MS) return
     this.#tidied_at = Date.now()
     await this.parts.dispatch.tidy()
-    // It may take longer than a worker may be silent. What cannot be removed now is there the next time.
+    // Nobody waits for it, who looks for the dead least of all. What cannot be removed now is there the next time.
     this.#sweeping ??= this.parts
       .sweep()
       .catch(() => {})
@@ -284,8 +293,9 @@ export class QueueWorker {
     const { dispatch, say } = this.parts
     const claims = await dispatch.claims()
     const others = new Set(claims.map(({ executor }) => executor).filter((executor) => executor !== this.id))
-    const taken = await this.#roll.gone([...others], (gone) => dispatch.takeUp(gone))
-    if (taken) say({ kind: 'took_up', text: `Took up ${taken} that a worker left when it ended` })
+    const gone = await this.#roll.gone([...others])
+    const taken = gone.length > 0 ? await dispatch.takeUp(gone) : 0
+    if (taken > 0) say({ kind: 'took_up', text: `Took up ${taken} that a worker left when it ended` })
     const own = claims.filter(({ executor }) => executor === this.id)
     const lost = this.#lost.among(own, this.#begun)
     if (lost.length === 0) return
