@@ -5,6 +5,7 @@ import type { Lease, Signal, Store } from '../store/index.js'
 import { Answers } from './answers.js'
 import type { Cancel, Taken } from './engine.js'
 import { type Pause, pauseIn, pauseInWords } from './pausing.js'
+import { remember } from './remember.js'
 
 /** How soon a word from another process is heard. */
 const LISTEN_MS = 200
@@ -30,7 +31,7 @@ export class Workplace {
   readonly #working = new Map<string, Work>()
   /** Sub-agents that are at work or wait for their turn, and whoever waits for them here. */
   readonly #children = new Map<string, Set<(by: string, reason: string) => void>>()
-  /** Cancels that came for runs which are about to be worked on. */
+  /** Cancels that came for runs which are about to be worked on; on a worker, of all runs that others have, too. */
   readonly #early = new Map<string, Cancel>()
   readonly #earlyChildren = new Map<string, Cancel>()
   /** Of runs to which something was said about pausing: what counts, and which word was the last. */
@@ -221,7 +222,7 @@ export class Workplace {
     const as_of = signals.findLast(isAboutPausing)?.id
     // Two looks may overlap on a slow store.
     if (as_of === undefined || as_of < (this.#pauses.get(run_id)?.as_of ?? 0)) return
-    this.#pauses.set(run_id, { pause: pauseIn(signals), as_of })
+    remember(this.#pauses, run_id, { pause: pauseIn(signals), as_of })
     for (const work of this.#working.values()) if (work.lease.run_id === run_id) this.#tellPause(work)
   }
 
@@ -238,10 +239,10 @@ export class Workplace {
     if (kind === 'cancel_agent') {
       const { agent_id, reason } = data as { agent_id: string; reason: string }
       const key = `${run_id}/${agent_id}`
-      this.#earlyChildren.set(key, { by, reason })
+      remember(this.#earlyChildren, key, { by, reason })
       for (const cancel of this.#children.get(key) ?? []) cancel(by, reason)
     }
-    if (kind === 'cancel') this.#early.set(run_id, { by, reason: String(data) })
+    if (kind === 'cancel') remember(this.#early, run_id, { by, reason: String(data) })
     if (isAboutPausing(signal)) this.#hearPause(signal)
     for (const { lease, loop } of this.#working.values()) {
       if (lease.run_id !== run_id) continue

@@ -384,6 +384,8 @@ export interface Retinue {
     run_id: string,
     options?: { agent_id?: string; commit?: boolean },
   ): Promise<{ paths: string[]; commit: string | null }>
+  /** Whether `apply` would first bring that here from another checkout, in which the run, or the sub-agent, ended. */
+  canBring(run_id: string, agent_id?: string): Promise<boolean>
   /** Removes the worktrees and branches of a run that is closed, with all the work that is in them alone. */
   discard(run_id: string): Promise<KeptTree[]>
   worktrees(): Promise<KeptTree[]>

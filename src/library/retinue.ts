@@ -390,6 +390,10 @@ export class LocalRetinue implements Retinue {
     return this.#kept.apply(run_id, options)
   }
 
+  canBring(run_id: string, agent_id?: string): Promise<boolean> {
+    return this.#kept.canBring(run_id, agent_id)
+  }
+
   discard(run_id: string): Promise<KeptTree[]> {
     return this.#kept.discard(run_id)
   }

@@ -18,7 +18,7 @@ export async function bringHome(trees: Trees, travel: Travel, wanted: Wanted): P
   if (known.ok && known.result === commit) return known
   const brought = await travel.bring(trees, commit, ROOT)
   if (!brought.ok) return brought
-  const received = landing.state === 'kept' ? await trees.receive(run_id, INTEGRATION, commit) : brought
+  const received = landing.state === 'kept' ? await replaced(trees, run_id, INTEGRATION, commit) : brought
   if (!received.ok) return received
   // The branch that the log names; where it cannot be shown, what is on it can be had all the same.
   if (landing.state === 'kept' && travel.isHome) await trees.publish(run_id, INTEGRATION)
@@ -27,12 +27,16 @@ export async function bringHome(trees: Trees, travel: Travel, wanted: Wanted): P
 
 async function bringAgent(trees: Trees, travel: Travel, run_id: string, agent_id: string): Promise<TreeResult<object>> {
   const [known, where] = [await trees.head(run_id, agent_id), await travel.whereabouts(agent_id)]
-  if (!known.ok && known.code !== 'missing') return known
-  // It may have been here, and gone on elsewhere.
   if (where === null || (known.ok && (known.commit === where.commit || where.checkout === travel.checkout)))
     return { ok: true }
   const brought = await travel.bring(trees, where.commit, agent_id)
-  if (!brought.ok) return brought
-  const removed = known.ok ? await trees.remove(run_id, agent_id) : known
-  return known.ok && !removed.ok ? removed : trees.receive(run_id, agent_id, where.commit)
+  return brought.ok ? replaced(trees, run_id, agent_id, where.commit) : brought
+}
+
+/** It may have been here, and gone on elsewhere: the tree that was left makes way. */
+async function replaced(trees: Trees, run_id: string, name: string, commit: string): Promise<TreeResult<object>> {
+  const known = await trees.head(run_id, name)
+  if (!known.ok && known.code !== 'missing') return known
+  const removed = known.ok ? await trees.remove(run_id, name) : { ok: true as const }
+  return removed.ok ? trees.receive(run_id, name, commit) : removed
 }

@@ -358,9 +358,10 @@ export class RunTrees {
     if (!opened.ok) return
     const { trees } = opened
     const { run_id } = this.parts
-    // What is left of it here is swept when it was carried.
+    // What is left of it here is swept when it was carried. Who wants it here has it brought, as in any other checkout.
     if (await this.#isAway()) {
       await trees.remove(run_id, INTEGRATION)
+      await trees.forget(run_id)
       await trees.own(run_id, null)
       return
     }

@@ -89,7 +89,8 @@ async function remains(retinue: Retinue, run_id: string, { state, left_out = [] 
   const trees = await retinue.worktrees().catch(() => null)
   if (trees === null) return { branch: true, folder: true }
   const tree = trees.find((one) => one.run_id === run_id && one.agent_id === 'root')
-  return { branch: tree?.has_branch === true, folder: tree !== undefined && tree.path !== null }
+  const branch = tree?.has_branch === true || (await retinue.canBring(run_id).catch(() => true))
+  return { branch, folder: tree !== undefined && tree.path !== null }
 }
 
 /** Work of sub-agents that is still in their own trees alone. */
@@ -97,8 +98,11 @@ async function keptLines(retinue: Retinue, { run_id }: RunSummary): Promise<stri
   const result = await retinue.result(run_id)
   if (!result?.kept_work) return []
   const trees = await retinue.worktrees().catch(() => null)
-  const isThere = (id: string) => trees?.some((one) => one.run_id === run_id && one.agent_id === id && one.has_branch)
-  const kept_work = result.kept_work.filter(({ agent_id }) => trees === null || isThere(agent_id))
+  const isThere = async (id: string) =>
+    trees?.some((one) => one.run_id === run_id && one.agent_id === id && one.has_branch) ||
+    (await retinue.canBring(run_id, id).catch(() => true))
+  const there = await Promise.all(result.kept_work.map(async ({ agent_id }) => trees === null || isThere(agent_id)))
+  const kept_work = result.kept_work.filter((_, i) => there[i])
   return keptWorkInWords({ ...result, kept_work }, run_id).map((text) => line(text))
 }
 

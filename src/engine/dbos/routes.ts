@@ -1,5 +1,6 @@
 import type { Contract } from '../../domain/index.js'
 import type { Store } from '../../store/index.js'
+import { remember } from '../remember.js'
 
 /** A folder that agents work in: one of the checkouts of a project. Where a project has no other, both are the same. */
 export type Here = { project: string; checkout: string }
@@ -31,9 +32,6 @@ export function routeOf(project: string, queue: string): Route | null {
   return { label: label ?? null, checkout: bound === '' ? null : bound.slice(OF_CHECKOUT.length) }
 }
 
-/** So many are kept in mind: what is asked for most is asked for again and again while a run is under way. */
-const MOST_KNOWN = 10_000
-
 /** Knows the routes of agents. They are in their contracts and in what their run began with, and never change. */
 export class Routes {
   readonly #known = new Map<string, Route>()
@@ -59,11 +57,4 @@ export class Routes {
     const engine = created?.type === 'run.created' ? created.data.engine : undefined
     return remember(this.#bound, run_id, engine?.travels ? null : (engine?.checkout ?? null))
   }
-}
-
-function remember<T>(known: Map<string, T>, key: string, value: T): T {
-  const [oldest] = known.keys()
-  if (known.size >= MOST_KNOWN && oldest !== undefined) known.delete(oldest)
-  known.set(key, value)
-  return value
 }

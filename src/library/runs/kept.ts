@@ -81,6 +81,19 @@ export class KeptRuns {
     if (!brought.ok) throw new RetinueError('store', `What run ${run_id} left cannot be had here: ${brought.message}`)
   }
 
+  /** Whether what a run, or one of its sub-agents, left was carried, and was never had here. */
+  async canBring(id: string, agent_id: string = ROOT): Promise<boolean> {
+    const { host, cwd, reader, travel } = this.parts
+    const { run_id } = await reader.find(id)
+    const [way, result] = await Promise.all([travel(run_id), reader.result(run_id)])
+    if (way === null || result === null) return false
+    if (agent_id !== ROOT) return (await way.whereabouts(agent_id)) !== null
+    if (result.landing?.state !== 'kept') return false
+    const opened = await host.trees(cwd, run_id)
+    const known = opened.ok ? await opened.trees.recall(run_id) : opened
+    return !known.ok || known.result !== result.landing.commit
+  }
+
   /** What runs that were begun in other checkouts have left here. */
   async sweep(): Promise<void> {
     settled(await (await this.#open()).sweep())
