@@ -1,4 +1,4 @@
-import { lstat, readdir, utimes } from 'node:fs/promises'
+import { lstat, readdir, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Private } from './private.js'
 
@@ -10,16 +10,34 @@ const EXPIRY_DAYS = 14
 /** With more files than that in it, a folder of objects is slow to look into; with more packs, all that git does is. */
 const MANY = { loose: 5000, packs: 50 }
 
+/** Long enough for whoever is making something to be done with it. */
+export const ABANDONED_MS = 3_600_000
+
 /** Removes old objects that nothing refers to, and packs the others where they are many. What fails stays as it is. */
 export async function pruneObjects(own: Private, many = MANY): Promise<void> {
   const before = Date.now() - EXPIRY_DAYS * 86_400_000
   const expiry = Math.floor(before / 1000)
+  await removeUnfinishedPacks(own)
   const [loose, packs] = [await looseObjects(own, before), await packsIn(own)]
   // git looks at all that any branch has, down to the person's first commit, to know what is not needed.
   if (loose.has_old) await own.git().run(['prune', `--expire=${expiry}`])
   if (packs.length > many.packs || packs.some(({ written_at }) => written_at < before)) {
     await packAnew(own, expiry)
   } else if (loose.count > many.loose) await own.git().run(['repack', '-d', '-l', '-q', '-n'])
+}
+
+/**
+ * What somebody who was killed while unpacking left behind: half of a pack, or the mark that one is to be kept, by which
+ * git would never let go of it. Those of somebody who is at it are new.
+ */
+async function removeUnfinishedPacks({ home }: Private): Promise<void> {
+  const folder = join(home, 'objects', 'pack')
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (!/^tmp_|\.keep$/.test(name)) continue
+    const stats = await lstat(join(folder, name)).catch(() => null)
+    if (stats && stats.mtimeMs < Date.now() - ABANDONED_MS)
+      await rm(join(folder, name), { force: true }).catch(() => {})
+  }
 }
 
 /** All that is needed into one pack; what is not, and is not old either, into another that says how old it is. */

@@ -5,7 +5,7 @@ import { fault } from '../paths.js'
 import { foldersIn, list } from './list.js'
 import { ownersBesides, own as ownRun } from './owner.js'
 import { adminOf, asTreeFault, MAX_LIST, type Private, refOf, topOf } from './private.js'
-import { pruneObjects } from './prune.js'
+import { ABANDONED_MS, pruneObjects } from './prune.js'
 import { commitOf, isCheckedOut, isWithin, unlock } from './refs.js'
 import { unpin } from './remember.js'
 import { discard, emptied, sweep } from './scratch.js'
@@ -78,9 +78,6 @@ export async function tidy(own: Private): Promise<TreeResult<{ runs: string[] }>
   return { ok: true, runs: [...new Set(all)].sort() }
 }
 
-/** Long enough for whoever is making something to be done with it. */
-const ABANDONED_MS = 3_600_000
-
 /** What is begun before it can be found by its run: folders of git's for a worktree, and files with names of chance. */
 async function removeForgotten(own: Private): Promise<void> {
   const listed = await list(own)
@@ -92,7 +89,6 @@ async function removeForgotten(own: Private): Promise<void> {
     ...(await namesIn(own.home, HALF_MADE)),
     ...(await namesIn(join(own.home, 'info'), HALF_MADE)),
     ...(await namesIn(join(own.home, 'objects/info'), HALF_MADE)),
-    ...(await namesIn(join(own.home, 'objects/pack'), /^tmp_|\.keep$/)),
     ...(await halfMadeObjects(own)),
     ...(await namesIn(beside, /^git-new-/)),
     ...(await ownersBesides(own, new Set(listed.trees.map(({ run_id }) => run_id)))),

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { capture } from '../../../src/host/trees/capture.js'
@@ -98,6 +98,25 @@ it('removes what was carried here for runs that are gone once it is two weeks ol
   const packed = packsIn(there)
   const written = statSync(join(there.home, 'objects/pack', packed[0] as string)).mtimeMs
   expect(written).toBeGreaterThan(Date.now() - 60_000)
+})
+
+it('lets go of a pack whose unpacking was killed, and not of one that is being unpacked', async () => {
+  const [root, clone] = [temporaryFolder(), temporaryFolder()]
+  initRepository(root)
+  initRepository(clone)
+  const [own, there] = [await openTrees(root), await openTrees(clone)]
+  const keepOf = (pack: string) => join(there.home, 'objects/pack', pack.replace(/pack$/, 'keep'))
+  const gone = await carriedTo(own, there, 'r1', false)
+  const [killed] = packsIn(there) as [string]
+  writeFileSync(keepOf(killed), '')
+  age(there, 15)
+  const fresh = await carriedTo(own, there, 'r2', false)
+  const [begun] = packsIn(there).filter((name) => name !== killed) as [string]
+  writeFileSync(keepOf(begun), '')
+
+  await pruneObjects(there)
+  expect([await has(there, gone), await has(there, fresh)]).toEqual([false, true])
+  expect([existsSync(keepOf(killed)), existsSync(keepOf(begun))]).toEqual([false, true])
 })
 
 it('makes one pack of many', async () => {
