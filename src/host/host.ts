@@ -465,7 +465,12 @@ export interface Trees {
    * that it knows anything of.
    */
   tidy(): Promise<TreeResult<{ runs: string[] }>>
-  /** Removes what was written or carried here long ago and nothing refers to. What cannot be removed stays. */
+  /** The runs that it knows anything of, those with no tree any more included. */
+  runs(): Promise<TreeResult<{ runs: string[] }>>
+  /**
+   * Removes what was written or carried here long ago and nothing refers to, and what was never carried to its end. What
+   * cannot be removed stays.
+   */
   prune(): Promise<void>
 }
 

@@ -1,6 +1,6 @@
 import { type Landing, ownerInWords } from '../domain/index.js'
 import type { ListedTree, Trees } from '../host/index.js'
-import { INTEGRATION, isCopy, ownPath } from './names.js'
+import { INTEGRATION, isCopy, ownPath, ROOT } from './names.js'
 
 /** A worktree or a branch that there is, as people are told about it. */
 export type KeptTree = {
@@ -33,8 +33,8 @@ export type RunKnowledge = {
   changedAt(run_id: string): Promise<number | null>
   /** Whether it was begun in another checkout: what it has here was carried, and is nobody's any more when it has ended. */
   isAway(run_id: string): Promise<boolean>
-  /** The last commit of an agent that other checkouts can have; null: it has none. */
-  carriedOf(run_id: string, agent_id: string): Promise<string | null>
+  /** Whether other checkouts can have a commit of an agent, be it the last one or one that it went on from elsewhere. */
+  isCarried(run_id: string, agent_id: string, commit: string): Promise<boolean>
   /** Whether a process is there; null: it cannot be known from here. See `Identity`. */
   isAlive(owner: string): boolean | null
 }
@@ -76,12 +76,13 @@ const CARRIED: Judgement = {
 /** Whether all that is in a worktree and on its branch was carried, or is a copy of what somebody else has. */
 export async function isKnownElsewhere(
   trees: Trees,
-  { carriedOf }: Pick<RunKnowledge, 'carriedOf'>,
+  { isCarried }: Pick<RunKnowledge, 'isCarried'>,
   { run_id, name, commit }: ListedTree,
 ): Promise<boolean> {
-  if (isCopy(name) || commit === null) return true
+  if (isCopy(name)) return true
   const found = await trees.isCommitted(run_id, name)
-  return found.ok && found.committed && commit === (await carriedOf(run_id, name === INTEGRATION ? 'root' : name))
+  if (!found.ok || !found.committed) return false
+  return commit === null || isCarried(run_id, name === INTEGRATION ? ROOT : name, commit)
 }
 
 /** So many paths are said before the rest is counted. */

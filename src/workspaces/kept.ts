@@ -33,7 +33,7 @@ export interface Kept {
 
 /** For so long what a run did can be shown when its trees are gone. */
 const REMEMBERED_MS = 30 * 24 * 3_600_000
-/** What is old after two weeks need not be looked for more often. */
+/** What takes room for two weeks in any case need not be looked for more often. */
 const PRUNED_EVERY_MS = 3_600_000
 
 export function createKept(parts: KeptParts): Kept {
@@ -64,6 +64,18 @@ export function createKept(parts: KeptParts): Kept {
   async function isPast(run_id: string): Promise<boolean> {
     const [landing, changed_at] = [await landingOf(run_id), await parts.changedAt(run_id)]
     return landing !== null && changed_at !== null && changed_at < parts.now() - REMEMBERED_MS
+  }
+
+  /** Where a run ended, there is no tree of it any more, but what is `remembered`. */
+  async function runsHere(remembered: boolean): Promise<TreeResult<{ runs: string[] }>> {
+    if (remembered) return trees.runs()
+    const listed = await trees.list()
+    return listed.ok ? { ok: true, runs: [...new Set(listed.trees.map(({ run_id }) => run_id))] } : listed
+  }
+
+  /** Whether nobody needs anything of a run here any more that others have too. */
+  async function isOver(run_id: string): Promise<boolean> {
+    return (await statusOf(run_id)) === 'closed' && (await parts.isAway(run_id))
   }
 
   async function workOf(run_id: string, agent_id: string): Promise<KeptResult<{ work: KeptWork }>> {
@@ -148,16 +160,21 @@ export function createKept(parts: KeptParts): Kept {
     },
 
     async sweep() {
+      const prunes = parts.now() - pruned_at > PRUNED_EVERY_MS
+      const found = await runsHere(prunes)
+      if (!found.ok) return fault('failed', found.message)
+      const over: string[] = []
+      for (const run_id of found.runs) if (await isOver(run_id)) over.push(run_id)
+      // Not before: what a run had while it was at work need not be what it left.
       const listed = await trees.list()
       if (!listed.ok) return fault('failed', listed.message)
-      for (const run_id of new Set(listed.trees.map((tree) => tree.run_id))) {
-        if ((await statusOf(run_id)) !== 'closed' || !(await parts.isAway(run_id))) continue
+      for (const run_id of over) {
         const mine = listed.trees.filter((tree) => tree.run_id === run_id)
         const known = await Promise.all(mine.map((tree) => isKnownElsewhere(trees, parts, tree)))
         const gone = known.every(Boolean) ? await trees.removeRun(run_id) : null
         if (gone?.ok) await trees.forget(run_id)
       }
-      if (parts.now() - pruned_at > PRUNED_EVERY_MS) {
+      if (prunes) {
         pruned_at = parts.now()
         await trees.prune()
       }
@@ -185,7 +202,7 @@ export function createKept(parts: KeptParts): Kept {
       for (const run_id of tidied.runs) {
         if (still.has(run_id) || (await statusOf(run_id)) !== 'closed') continue
         await trees.removeRun(run_id)
-        if (await isPast(run_id)) await trees.forget(run_id)
+        if ((await parts.isAway(run_id)) || (await isPast(run_id))) await trees.forget(run_id)
       }
       return { ok: true, removed, kept }
     },

@@ -358,14 +358,19 @@ export class RunTrees {
     if (!opened.ok) return
     const { trees } = opened
     const { run_id } = this.parts
-    // What is left of it here is swept when it was carried. Who wants it here has it brought, as in any other checkout.
+    const all = await trees.isCommitted(run_id, INTEGRATION)
     if (await this.#isAway()) {
-      await trees.remove(run_id, INTEGRATION)
-      await trees.forget(run_id)
+      const head = await trees.head(run_id, INTEGRATION)
+      const isResult = all.ok && all.committed && head.ok && head.commit === landing.commit
+      // What could not be carried is here alone. What else is left of it here is swept.
+      if (isResult) {
+        await trees.remove(run_id, INTEGRATION)
+        // Who wants it here has it brought, as in any other checkout.
+        await trees.forget(run_id)
+      }
       await trees.own(run_id, null)
       return
     }
-    const all = await trees.isCommitted(run_id, INTEGRATION)
     const keep_tree = (all.ok && !all.committed) || (landing.left_out ?? []).length > 0
     await trees.remove(run_id, INTEGRATION, { keep_branch: landing.state === 'kept', keep_tree })
     await trees.own(run_id, null)

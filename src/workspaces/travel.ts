@@ -53,6 +53,19 @@ export class Travel {
   }
 
   /**
+   * Whether other checkouts can have a commit that a tree of an agent is at: the agent has carried it, then or later, or
+   * began with it, which one above it has carried.
+   */
+  async hasCarried(agent_id: string, commit: string): Promise<boolean> {
+    // Its own log first: that of one above a thousand others is long, and hardly ever needed.
+    for (const whose of [[agent_id], lineOf(agent_id)]) {
+      const carried = await this.parts.parcels(whose)
+      if (carried.some((one) => one.commit === commit)) return true
+    }
+    return false
+  }
+
+  /**
    * Has a commit of an agent here. Whatever came before it comes with it: that is its own and of those above it, whose
    * parcels have what they merged.
    */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { Retinue, Run, Settings, StoredEvent } from '../../src/index.js'
@@ -71,10 +71,21 @@ function edit(home: string): void {
 
 const read = (folder: string, path: string) => readFileSync(join(folder, path), 'utf8')
 
-/** Nothing of a run is left in a clone, and its own files are as they were. */
-async function expectUntouched(clone: string): Promise<void> {
-  expect(git(clone, 'status', '--porcelain')).toBe('')
-  expect(git(clone, 'branch', '--list').trim()).toBe('* main')
+/** Nothing of closed runs is left in a clone when a worker has begun there, and its own files are as they were. */
+async function expectUntouched(order: WorkerOrder, finished: WhenFinished): Promise<void> {
+  const { cwd } = order
+  expect(git(cwd, 'status', '--porcelain')).toBe('')
+  expect(git(cwd, 'branch', '--list').trim()).toBe('* main')
+  // They sweep when they begin, and then once a minute.
+  const [sweeper] = (await startWorkers(1, order, finished)) as [WorkerVictim]
+  await expect.poll(() => leftIn(cwd)).toEqual({ trees: [], refs: '' })
+  await sweeper.stop()
+}
+
+/** What there is of runs in a clone. */
+function leftIn(cwd: string): { trees: string[]; refs: string } {
+  const trees = readdirSync(join(cwd, '.retinue/worktrees'), { recursive: true, encoding: 'utf8' })
+  return { trees, refs: git(cwd, '--git-dir=.retinue/git', 'for-each-ref') }
 }
 
 const places = (log: readonly StoredEvent[]) =>
@@ -104,7 +115,7 @@ it('a run goes to where its workers are, with what the person has now, and its r
   expect(git(home, 'status', '--porcelain').trimEnd().split('\n').sort()).toEqual(
     [' M a.txt', '?? four.txt', '?? one.txt', '?? out/', '?? untracked.txt'].sort(),
   )
-  await expectUntouched(away)
+  await expectUntouched(order(away), onTestFinished)
   expect(await face.replay(run.run_id)).toMatchObject({ ok: true })
 })
 
@@ -119,7 +130,55 @@ it('those of one run work in several checkouts, and what they did goes together 
   expect(await run.result()).toMatchObject({ outcome: 'completed', landing: { state: 'landed' } })
   expect(endsOf(await face.events(run.run_id)).faults).toEqual([])
   expect(read(home, 'out/three.txt')).toBe('changed\nnew\n')
-  for (const cwd of clones) await expectUntouched(cwd)
+  for (const cwd of clones) await expectUntouched(order(cwd), onTestFinished)
+})
+
+it('a run leaves nothing in a checkout from which it went on in another', async ({ onTestFinished }) => {
+  const agents = {
+    root: [
+      write('zero.txt'),
+      { calls: [spawn('Write', { owns: ['one.txt'], label: 'far' })] },
+      AWAIT,
+      { expect: { contains: '[a1: OK]' }, ...write('two.txt') },
+      DONE,
+    ],
+    a1: [write('one.txt'), DONE],
+  }
+  const { home, clone, order, face } = await team(agents, onTestFinished)
+  const [near, far] = [order(clone('near')), { ...order(clone('far')), labels: ['far'] }]
+  const [first] = (await startWorkers(1, near, onTestFinished)) as [WorkerVictim]
+  const run = face.run({ task: 'Do the work' })
+  await first.appended('agent.subagent_created', 'root')
+  await first.stop()
+  expect(readdirSync(join(near.cwd, '.retinue/worktrees', run.run_id))).toEqual(['integration'])
+  await startWorkers(1, far, onTestFinished)
+  expect(await run.result()).toMatchObject({ outcome: 'completed', landing: { state: 'landed' } })
+  expect(places(await face.events(run.run_id))).toEqual(['root'])
+  expect(['zero.txt', 'one.txt', 'two.txt'].map((path) => read(home, path))).toEqual([
+    'zero.txt\n',
+    'one.txt\n',
+    'two.txt\n',
+  ])
+  for (const place of [near, far]) await expectUntouched(place, onTestFinished)
+})
+
+it('what could not be carried stays in the checkout that it was written in', async ({ onTestFinished }) => {
+  const command = 'printf %s-%s kx93-hv02 qq71-zz > token.txt'
+  const agents = { root: [write('one.txt'), { calls: [{ run_command: { command } }] }, DONE] }
+  process.env.TEAM_TOKEN = 'kx93-hv02-qq71-zz'
+  onTestFinished(() => {
+    delete process.env.TEAM_TOKEN
+  })
+  const { clone, order, face } = await team(agents, onTestFinished, { ...SETTINGS, secrets: ['TEAM_TOKEN'] })
+  const away = order(clone('away'))
+  await startWorkers(1, away, onTestFinished)
+  const run = face.run({ task: 'Do the work' })
+  expect(await run.result()).toMatchObject({ outcome: 'error' })
+  const there = await openFace(away, onTestFinished)
+  expect(await there.worktrees()).toMatchObject([{ run_id: run.run_id, agent_id: 'root', state: 'kept' }])
+  expect(await there.gc()).toMatchObject({ removed: [] })
+  const file = `retinue/${run.run_id}/integration:token.txt`
+  expect(git(away.cwd, '--git-dir=.retinue/git', 'show', file)).toBe('kx93-hv02-qq71-zz')
 })
 
 /** A run whose worker dies then, with its checkout; there is another in another one. */

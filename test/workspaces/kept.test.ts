@@ -28,6 +28,9 @@ async function folder(options: { git?: boolean; below?: string; files?: Record<s
     landing: null as Landing | null,
     base: null as string | null,
     changed_at: 0,
+    is_away: false,
+    /** `<agent> <commit>` */
+    carried: new Set<string>(),
     agents: new Map<string, KnownAgent>(),
   }
   const parts: KeptParts = {
@@ -37,8 +40,8 @@ async function folder(options: { git?: boolean; below?: string; files?: Record<s
     landingOf: async () => known.landing,
     baseOf: async () => known.base,
     changedAt: async (run_id) => (run_id === RUN ? known.changed_at : null),
-    isAway: async () => false,
-    carriedOf: async () => null,
+    isAway: async () => known.is_away,
+    isCarried: async (_, agent_id, commit) => known.carried.has(`${agent_id} ${commit}`),
     isAlive: (owner) => host.identity.isAlive(owner),
     agentOf: async (_, agent_id) => known.agents.get(agent_id) ?? null,
     now: () => 40 * DAY,
@@ -515,6 +518,83 @@ describe('the trees of a run that this store does not know', () => {
     expect(await states(at)).toMatchObject([['root', 'kept', expect.stringContaining('retinue apply r1')]])
     await made(at.kept.apply(RUN))
     expect(filesOf(at.cwd)).toMatchObject({ 'a.md': 'ONE\n' })
+  })
+})
+
+describe('what a run that was begun in another checkout leaves here', () => {
+  /** It had a tree here for itself and for a sub-agent, and went on elsewhere with what it had carried from here. */
+  async function passedThrough() {
+    const at = await folder()
+    const { commit, tree, base } = await keptRun(at, { 'a.md': 'ONE\n' }, 'landed')
+    const below = await addTree(at.trees, 'a1', base, { 'b.md': 'B\n' })
+    Object.assign(at.known, { is_away: true, changed_at: 40 * DAY })
+    at.known.carried = new Set([`root ${commit}`, `a1 ${below.commit}`])
+    return { at, tree, below: below.tree }
+  }
+  const left = async ({ cwd, trees }: Folder) => ({
+    trees: (await made(trees.list())).trees.map(({ name }) => name),
+    refs: git(cwd, '--git-dir=.retinue/git', 'for-each-ref', '--format=%(refname)').trim().split('\n'),
+  })
+  const NOTHING = { trees: [], refs: [''] }
+  const ALL = {
+    trees: ['a1', 'integration'],
+    refs: [
+      'refs/heads/retinue/r1/a1',
+      'refs/heads/retinue/r1/integration',
+      'refs/retinue/r1/base',
+      'refs/retinue/r1/result',
+    ],
+  }
+
+  it.each(['sweep', 'gc'] as const)('is removed by %s where all of it was carried', async (how) => {
+    const { at } = await passedThrough()
+    expect(await left(at)).toEqual(ALL)
+    await made<object>(at.kept[how]())
+    expect(await left(at)).toEqual(NOTHING)
+  })
+
+  it('is forgotten where it has no tree any more', async () => {
+    const { at } = await passedThrough()
+    for (const name of ['a1', 'integration']) await made(at.trees.remove(RUN, name))
+    await made(at.kept.sweep())
+    expect(await left(at)).toEqual(NOTHING)
+  })
+
+  it('stays where a worktree has what is not committed', async () => {
+    const { at, below } = await passedThrough()
+    write(below, { 'new.md': 'not committed\n' })
+    await made(at.kept.sweep())
+    expect(await left(at)).toEqual(ALL)
+    expect(readFileSync(join(below.root, 'new.md'), 'utf8')).toBe('not committed\n')
+  })
+
+  it('stays where a commit of it was never carried', async () => {
+    const { at, tree } = await passedThrough()
+    write(tree, { 'new.md': 'not carried\n' })
+    await made(tree.snapshot(NOTE))
+    await made(at.kept.sweep())
+    expect(await left(at)).toEqual(ALL)
+  })
+
+  it('stays where the branch of a worktree is lost, and nobody can tell what was carried', async () => {
+    const { at, below } = await passedThrough()
+    git(at.cwd, '--git-dir=.retinue/git', 'update-ref', '-d', `refs/heads/retinue/${RUN}/a1`)
+    await made(at.kept.sweep())
+    expect(existsSync(below.top)).toBe(true)
+  })
+
+  it.each(['running', 'interrupted', null] as const)('stays while the run is %s', async (status) => {
+    const { at } = await passedThrough()
+    at.known.status = status
+    await made(at.kept.sweep())
+    expect(await left(at)).toEqual(ALL)
+  })
+
+  it('stays where the run was begun here', async () => {
+    const { at } = await passedThrough()
+    at.known.is_away = false
+    await made(at.kept.sweep())
+    expect(await left(at)).toEqual(ALL)
   })
 })
 

@@ -13,7 +13,7 @@ import { type Machine, openPrivate, type Private } from './private.js'
 import { pruneObjects } from './prune.js'
 import { publish } from './publish.js'
 import { forget, recall, remember } from './remember.js'
-import { remove, removeRun, tidy } from './remove.js'
+import { remove, removeRun, runs, tidy } from './remove.js'
 import { add, headOf, open } from './worktree.js'
 
 /** Opens the trees of folders on this machine. */
@@ -69,6 +69,7 @@ function treesOf(own: Private): Trees {
     remove: (run_id, name, keep) => remove(own, run_id, name, keep),
     removeRun: (run_id) => removeRun(own, run_id),
     tidy: () => tidy(own),
+    runs: () => runs(own),
     prune: () => pruneObjects(own),
   }
 }

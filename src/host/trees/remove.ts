@@ -69,12 +69,16 @@ export async function tidy(own: Private): Promise<TreeResult<{ runs: string[] }>
   } catch (error) {
     return fault('failed', `${own.home} cannot be tidied: ${(error as Error).message}`)
   }
+  return runs(own)
+}
+
+export async function runs(own: Private): Promise<TreeResult<{ runs: string[] }>> {
   const refs = ['refs/heads/retinue/', 'refs/retinue/']
   const known = await own.git().run(['for-each-ref', '--format=%(refname)', ...refs], { max_output: MAX_LIST })
   if (!known.ok) return asTreeFault(known)
-  const runs = known.stdout.split('\n').map((ref) => /^refs\/(?:heads\/)?retinue\/([^/]+)\//.exec(ref)?.[1])
+  const named = known.stdout.split('\n').map((ref) => /^refs\/(?:heads\/)?retinue\/([^/]+)\//.exec(ref)?.[1])
   const pinned = await readdir(join(own.person?.common_dir ?? own.home, 'refs/retinue')).catch(() => [])
-  const all = [...runs, ...pinned, ...(await foldersIn(own.worktrees))].filter((run_id) => run_id !== undefined)
+  const all = [...named, ...pinned, ...(await foldersIn(own.worktrees))].filter((run_id) => run_id !== undefined)
   return { ok: true, runs: [...new Set(all)].sort() }
 }
 

@@ -119,10 +119,8 @@ export class KeptRuns {
       landingOf: async (run_id) => (await reader.result(run_id))?.landing ?? null,
       baseOf: async (run_id) => (await reader.root(run_id)).memory.tree?.base ?? null,
       changedAt: async (run_id) => (await reader.known(run_id))?.updated_at ?? null,
-      carriedOf: async (run_id, agent_id) => {
-        const where = await (await this.parts.travel(run_id))?.whereabouts(agent_id)
-        return where?.commit ?? null
-      },
+      isCarried: async (run_id, agent_id, commit) =>
+        (await (await this.parts.travel(run_id))?.hasCarried(agent_id, commit)) ?? false,
       isAway: async (run_id) => (await this.parts.travel(run_id))?.isHome === false,
       isAlive: (owner) => host.identity.isAlive(owner),
       agentOf: (run_id, agent_id) => reader.child(run_id, agent_id),
