@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { Retinue, Run, Settings, StoredEvent } from '../../src/index.js'
+import { leaveToWorkers, type Retinue, type Run, type Settings, type StoredEvent } from '../../src/index.js'
 import { endsOf } from '../support/busy-tree.js'
 import { sharedPostgres } from '../support/postgres.js'
 import { git, makeProject, type WhenFinished } from '../support/project.js'
@@ -301,6 +301,46 @@ it('work that was not merged elsewhere can be had at home', async ({ onTestFinis
   expect(await face.diff(run.run_id, { agent_id: 'a1' })).toContain('+one.txt')
   expect(await face.apply(run.run_id, { agent_id: 'a1' })).toEqual({ paths: ['one.txt'], commit: null })
   expect(read(home, 'one.txt')).toBe('one.txt\n')
+})
+
+it('a result that nobody waited for can be had in every checkout, also in that of its worker', async ({
+  onTestFinished,
+}) => {
+  const agents = { root: [write('one.txt'), DONE] }
+  const { home, clone, order, face } = await team(agents, onTestFinished)
+  const [away, other] = [order(clone('away')), order(clone('other'))]
+  const run = face.run({ task: 'Do the work' })
+  await leaveToWorkers(run)
+  await startWorkers(1, away, onTestFinished)
+  await expect.poll(async () => (await face.find(run.run_id)).status).toBe('closed')
+  for (const order of [away, other, { ...away, cwd: home }]) {
+    const there = await openFace(order, onTestFinished)
+    expect(await there.canBring(run.run_id)).toBe(true)
+    expect(await there.apply(run.run_id)).toEqual({ paths: ['one.txt'], commit: null })
+    expect(await there.canBring(run.run_id)).toBe(false)
+    expect(read(order.cwd, 'one.txt')).toBe('one.txt\n')
+  }
+})
+
+it('a result comes home over the tree that the run went away from', async ({ onTestFinished }) => {
+  const hold = [{ calls: [{ run_command: { command: 'sleep 600', timeout_ms: 600_000 } }] }]
+  const work = [write('one.txt'), write('two.txt'), DONE]
+  const agents = { root: [{ branches: [{ when: { contains: 'Hold' }, steps: hold }, { steps: work }] }] }
+  const { home, clone, order, face } = await team(agents, onTestFinished)
+  const [away] = (await startWorkers(1, { ...order(clone('away')), concurrency: 1 }, onTestFinished)) as [WorkerVictim]
+  const held = face.run({ task: 'Hold' })
+  held.result().catch(() => {})
+  await away.appended('tool.called', 'root')
+  // The run may go to the other, but that has no room yet.
+  const kill = { type: 'tool.finished', agent_id: 'root', when: 'after' } as const
+  const victim = new WorkerVictim({ ...order(home), kill }, onTestFinished)
+  await victim.begin()
+  const run = face.run({ task: 'Do the work' })
+  expect((await victim.ended).signal).toBe('SIGKILL')
+  await face.cancel(held.run_id, 'ada', 'enough')
+  expect(await run.result()).toMatchObject({ outcome: 'completed', landing: { state: 'landed' } })
+  expect([read(home, 'one.txt'), read(home, 'two.txt')]).toEqual(['one.txt\n', 'two.txt\n'])
+  expect((await face.worktrees()).filter(({ run_id }) => run_id === run.run_id)).toEqual([])
 })
 
 it('a result stays out of a folder that changed meanwhile, and is kept', async ({ onTestFinished }) => {
