@@ -1,4 +1,5 @@
 import { FAR_PERSON, leaveToWorkers, type Retinue, RetinueError, type WorkerRefusal } from '../index.js'
+import { NO_WORKER } from './attendance.js'
 import type { DriveOptions, Start } from './drive.js'
 import { EXIT } from './exit.js'
 
@@ -31,11 +32,12 @@ export async function detach(retinue: Retinue, options: DriveOptions, start: Sta
     const { session_id } = await retinue.find(run_id)
     process.stdout.write(`${JSON.stringify({ type: 'detached', run_id, session_id })}\n`)
   } else process.stdout.write(`${run_id}\n`)
+  const missing = await sayWhetherAnybodyWorks(retinue)
   if (!options.print) {
-    process.stderr.write(`The workers have it. Watch it: retinue watch ${run_id}\n`)
+    const given = missing === null ? 'The workers have it.' : 'It waits for one.'
+    process.stderr.write(`${given} Watch it: retinue watch ${run_id}\n`)
     process.stderr.write(`What it asks: retinue answer ${run_id}\n`)
   }
-  await sayWhetherAnybodyWorks(retinue)
   return EXIT.ok
 }
 
@@ -60,8 +62,9 @@ export function sayRefusals(retinue: Retinue, run_id: string, say: (text: string
   return () => clearInterval(timer)
 }
 
-/** Whoever gives work away should not wait in vain for somebody to do it. */
-export async function sayWhetherAnybodyWorks(retinue: Retinue): Promise<void> {
-  if ((await retinue.workers()).length === 0)
-    process.stderr.write('No worker is there: start one with retinue worker\n')
+/** Whoever gives work away should not wait in vain for somebody to do it. Answers with what was said. */
+export async function sayWhetherAnybodyWorks(retinue: Retinue): Promise<string | null> {
+  if ((await retinue.workers()).length > 0) return null
+  process.stderr.write(`${NO_WORKER}\n`)
+  return NO_WORKER
 }

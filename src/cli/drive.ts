@@ -10,6 +10,7 @@ import {
   storeFaultInWords,
   type Watching,
 } from '../index.js'
+import { sayAttendance } from './attendance.js'
 import { detach, sayRefusals, sayWhetherAnybodyWorks } from './detach.js'
 import { EXIT, exitOfResult } from './exit.js'
 import { terminalPerson } from './person.js'
@@ -46,18 +47,19 @@ export type Start = (watching: Watching) => Run
 export async function drive(retinue: Retinue, options: DriveOptions, start: Start): Promise<number> {
   if (options.detach) return detach(retinue, options, start)
   const far = retinue.engine === 'dbos'
-  if (far && !options.finished) await sayWhetherAnybodyWorks(retinue)
-  if (options.record === undefined) return work(retinue, options, start)
+  const missing = far && !options.finished ? await sayWhetherAnybodyWorks(retinue) : null
+  if (options.record === undefined) return work(retinue, options, start, missing)
   const file = openScriptFile(options.record)
   let run_id: string | null = null
   let fault: string | null = null
   let code: number
   try {
-    code = await work(retinue, options, (watching) => {
+    const recorded: Start = (watching) => {
       const run = start(watching)
       run_id = run.run_id
       return run
-    })
+    }
+    code = await work(retinue, options, recorded, missing)
   } finally {
     // Also of a run that failed or was left: what there is of it. Its own failure is what the exit code tells.
     fault = await file.finish(retinue, run_id)
@@ -69,8 +71,9 @@ export async function drive(retinue: Retinue, options: DriveOptions, start: Star
 /**
  * stdout carries the answer (or JSON) and nothing else, unless it is a
  * terminal with somebody in front of it; everything else goes to stderr.
+ * `missing`: what was said to be missing before it began.
  */
-async function work(retinue: Retinue, options: DriveOptions, start: Start): Promise<number> {
+async function work(retinue: Retinue, options: DriveOptions, start: Start, missing: string | null): Promise<number> {
   const { stdout, stderr } = process
   const far = retinue.engine === 'dbos'
   const text = options.outputFormat === 'text'
@@ -90,11 +93,15 @@ async function work(retinue: Retinue, options: DriveOptions, start: Start): Prom
     ...(streams ? { onDelta: (delta) => view.delta(delta) } : {}),
   })
   const signals = onSignals(run, view, far)
-  const unsay = far && !options.finished ? sayRefusals(retinue, run.run_id, (text) => view.line(text)) : () => {}
+  const say = (text: string) => view.line(text)
+  const unsay = far && !options.finished ? [sayRefusals(retinue, run.run_id, say)] : []
   let began = false
   try {
     for await (const event of run) {
-      if (!began) options.began?.(run.run_id, (text) => view.line(text))
+      if (!began) {
+        options.began?.(run.run_id, say)
+        if (far && !options.finished) unsay.push(sayAttendance(retinue, run.run_id, say, missing))
+      }
       began = true
       if (options.outputFormat === 'stream-json') stdout.write(`${JSON.stringify(event)}\n`)
       else if (!quiet) view.event(event)
@@ -132,7 +139,7 @@ async function work(retinue: Retinue, options: DriveOptions, start: Start): Prom
     stderr.write(`retinue: ${said}. ${then} ${run.run_id}\n`)
     return why === null ? EXIT.failed : EXIT.terminated
   } finally {
-    unsay()
+    for (const stop of unsay) stop()
     view.close()
     signals.off()
   }

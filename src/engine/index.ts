@@ -1,4 +1,5 @@
 export type { AnswerSignal } from './answers.js'
+export { askedFor } from './dbos/asked-for.js'
 export { databaseOf } from './dbos/database.js'
 export { Dispatch } from './dbos/dispatch.js'
 export { type PresentWorker, presentWorkers, waitingForLabels } from './dbos/present.js'

@@ -148,6 +148,8 @@ export type RunSummary = Omit<RunRow, 'status' | 'cost_usd'> & {
   status: RunStatus
   /** Who paused it, where it is interrupted because somebody did. */
   paused?: { by: string; reason: string }
+  /** Nobody has it just now, and the first worker that is there goes on with it. Only where it is running. */
+  waits_for_worker?: true
   /** null when the price of one of its calls is not known. */
   cost_usd: number | null
   /** A program handed out its tasks; what came of them is in `spawnResults`. */

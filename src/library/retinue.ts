@@ -2,6 +2,7 @@ import { customAlphabet } from 'nanoid'
 import { type FoundProfile, profileFieldFaults } from '../control/index.js'
 import type { AgentResult, AgentRow, Answer, OpenQuestion, Redactor, StoredEvent } from '../domain/index.js'
 import {
+  askedFor,
   type Dispatch,
   databaseOf,
   type Engine,
@@ -64,6 +65,9 @@ import { FarRuns } from './workers/far-runs.js'
 import { hereIn } from './workers/here.js'
 import { travelOf } from './workers/itineraries.js'
 import { refusalsOf, type WorkerRefusal } from './workers/refusals.js'
+
+/** What PostgreSQL answers whoever may not read a table. */
+const NO_RIGHT = '42501'
 
 /** `worker`: agents that are given to the workers are worked on in this process. `face`: it gives them. */
 export type Role = { kind: 'face' } | { kind: 'worker'; labels: readonly string[] }
@@ -139,7 +143,7 @@ export class LocalRetinue implements Retinue {
         : null
     this.#engine = worker ?? new LocalEngine(store, clock, identity, settings.max_concurrent ?? DEFAULT_CONCURRENT)
     this.#preparation = new Preparation({ ...parts, store, elsewhere: this.#engine.answers })
-    this.#reader = new RunReader(store, this.#engine)
+    this.#reader = new RunReader(store, this.#engine, (ids) => this.#askedFor(ids))
     this.#answering = new Answering({ store, reader: this.#reader, clock: host.clock, redactor })
     const check = commitCheck(redactor, () => true)
     const checkout = dispatch?.here.checkout ?? null
@@ -174,6 +178,15 @@ export class LocalRetinue implements Retinue {
       departures: new Departures({ host, cwd, here, check, workers }),
       answer: (...said) => this.answer(...said),
       proposal: (...asked) => this.#driver.proposal(...asked),
+    })
+  }
+
+  /** Whoever may not look at the queues takes it that what was given to the workers is in them. */
+  async #askedFor(run_ids: readonly string[]): Promise<ReadonlySet<string>> {
+    if (this.#database === null) return new Set()
+    return askedFor(databaseOf(this.#database), run_ids).catch((error) => {
+      if ((error as { code?: unknown }).code === NO_RIGHT) return new Set(run_ids)
+      throw error
     })
   }
 

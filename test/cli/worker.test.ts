@@ -43,7 +43,7 @@ it('--detach gives it away and ends; watch follows it to its end', async () => {
   const id = given.stdout.trim()
   expect(given).toEqual({
     ...{ code: 0, signal: null, stdout: expect.stringMatching(/^[0-9a-z]{10}\n$/) },
-    stderr: `The workers have it. Watch it: retinue watch ${id}\nWhat it asks: retinue answer ${id}\n${NO_WORKER}`,
+    stderr: `${NO_WORKER}It waits for one. Watch it: retinue watch ${id}\nWhat it asks: retinue answer ${id}\n`,
   })
   const watched = retinue(['watch', id, '--json'], { cwd, env })
   await workerProcess(cwd, store)

@@ -1,4 +1,5 @@
 import { type Retinue, RetinueError } from '../../index.js'
+import { missingFor } from '../attendance.js'
 import { type DriveOptions, drive } from '../drive.js'
 import { type WorkOptions, withRetinue } from '../open.js'
 import { planDriving } from '../plan/driving.js'
@@ -11,12 +12,8 @@ export async function resume(id: string, options: WorkOptions & DriveOptions): P
 export async function resumeRun(retinue: Retinue, run_id: string, options: DriveOptions): Promise<number> {
   const run = await retinue.find(run_id)
   const { status } = run
-  if (status === 'running') {
-    throw new RetinueError(
-      'held',
-      `Run ${run_id} is being worked on by another process. See it with: retinue watch ${run_id}`,
-    )
-  }
+  // What waits for a worker can be gone on with in this process instead, by whoever wants that.
+  if (status === 'running' && !(run.waits_for_worker && retinue.engine === 'local')) throw await held(retinue, run_id)
   // A closed run gives its result again; what led to it is not happening now and is not shown as if it were.
   const quiet = options.print === true || options.outputFormat !== 'text'
   if (status === 'closed' && !quiet) process.stderr.write(`Run ${run_id} is closed already; this is its result.\n`)
@@ -29,8 +26,25 @@ export async function resumeRun(retinue: Retinue, run_id: string, options: Drive
   return drive(retinue, driving, (watching) => retinue.resume(run_id, watching))
 }
 
+async function held(retinue: Retinue, run_id: string): Promise<RetinueError> {
+  const see = `See it with: retinue watch ${run_id}`
+  if (!(await givenToWorkers(retinue, run_id))) {
+    return new RetinueError('held', `Run ${run_id} is being worked on by another process. ${see}`)
+  }
+  const missing = await missingFor(retinue, run_id)
+  const then = missing === null ? see : `${missing}. ${see}`
+  return new RetinueError(
+    'held',
+    `Run ${run_id} was given to the workers, and they go on with it by themselves. ${then}`,
+  )
+}
+
 /** Of a run on workers it is known from its beginning whether anybody is asked. */
 async function asksElsewhere(retinue: Retinue, run_id: string): Promise<boolean> {
+  return (await givenToWorkers(retinue, run_id))?.asks === true
+}
+
+async function givenToWorkers(retinue: Retinue, run_id: string) {
   const [created] = await retinue.store.read({ run_id, limit: 1 })
-  return created?.type === 'run.created' && created.data.engine?.asks === true
+  return created?.type === 'run.created' ? created.data.engine : undefined
 }

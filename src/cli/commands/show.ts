@@ -8,6 +8,7 @@ import {
   type RunSummary,
   type StoredEvent,
 } from '../../index.js'
+import { missingFor } from '../attendance.js'
 import { refusalInWords } from '../detach.js'
 import { EXIT } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
@@ -61,6 +62,7 @@ export async function runLines(
   return [
     ...runHead(run, paint, (await leftRuns(retinue, [run])).size > 0 ? NOT_CARRIED_OUT : undefined),
     ...(landing ? landingLines(landing, run.run_id, await remains(retinue, run.run_id, landing)) : []),
+    ...(await missingLines(retinue, run, paint)),
     ...(await refusalLines(retinue, run.run_id)),
     ...(await keptLines(retinue, run)),
     ...(await planLines(retinue, run, paint)),
@@ -70,6 +72,12 @@ export async function runLines(
     ...timeline(events, run.created_at, paint, full),
     ...(run.text ? [`\n${printable(run.text)}`] : []),
   ]
+}
+
+/** What it waits for, where those who could work on it are not there. */
+async function missingLines(retinue: Retinue, { run_id }: RunSummary, { yellow }: Paint): Promise<string[]> {
+  const missing = await missingFor(retinue, run_id)
+  return missing === null ? [] : [yellow(missing)]
 }
 
 async function refusalLines(retinue: Retinue, run_id: string): Promise<string[]> {

@@ -52,7 +52,7 @@ export async function waitingForLabels(database: Database, project: string): Pro
 }
 
 /** null: there is no such table so far. */
-async function looking<T>(
+export async function looking<T>(
   database: Database,
   table: string,
   look: (client: pg.Client) => Promise<T>,

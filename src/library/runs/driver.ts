@@ -338,11 +338,11 @@ export class RunDriver {
     const id = run.run_id
     const why = this.parts.redactor.redact(reason)
     if (this.parts.far) return this.#cancelElsewhere(this.parts.far, id, by, why, signal)
-    if (run.status === 'running') {
+    if (await this.parts.reader.isHeld(id)) {
       const closed = await this.#asking.until({ run_id: id, kind: 'cancel', data: why, by }, signal, async () => {
         const closed = await this.parts.reader.result(id)
         if (closed) return { closed }
-        return (await this.parts.reader.find(id)).status === 'interrupted' ? { closed: null } : null
+        return (await this.parts.reader.isHeld(id)) ? null : { closed: null }
       })
       if (closed.closed) return closed.closed
     }

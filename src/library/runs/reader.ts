@@ -16,11 +16,12 @@ export class RunReader {
   constructor(
     private readonly store: Store,
     private readonly engine: Engine,
+    /** Those of these runs that workers go on with by themselves, though nobody has them just now. */
+    private readonly askedFor: (run_ids: readonly string[]) => Promise<ReadonlySet<string>>,
   ) {}
 
   async runs(query: { session_id?: string; limit?: number } = {}): Promise<RunSummary[]> {
-    const rows = await this.store.runs(query)
-    return Promise.all(rows.map((row) => this.#summary(row)))
+    return this.#summaries(await this.store.runs(query))
   }
 
   async find(id: string): Promise<RunSummary> {
@@ -39,13 +40,38 @@ export class RunReader {
   }
 
   async #summary(row: RunRow): Promise<RunSummary> {
+    const [summary] = await this.#summaries([row])
+    return summary as RunSummary
+  }
+
+  async #summaries(rows: readonly RunRow[]): Promise<RunSummary[]> {
+    const known = await Promise.all(rows.map((row) => this.#known(row)))
+    const left = known.filter((run) => run.status === 'interrupted' && !run.paused).map(({ run_id }) => run_id)
+    const given = (await Promise.all(left.map((id) => this.#givenToWorkers(id)))).flat()
+    if (given.length === 0) return known
+    const waiting = await this.askedFor(given)
+    return known.map((run) => (waiting.has(run.run_id) ? { ...run, status: 'running', waits_for_worker: true } : run))
+  }
+
+  /** As the log and its leases say it. */
+  async #known(row: RunRow): Promise<RunSummary> {
     const known = { ...row, cost_usd: row.unpriced_calls > 0 ? null : row.cost_usd, ...(await this.#began(row)) }
     if (row.status === 'closed') return { ...known, status: 'closed' }
-    const lease = await this.store.lease(row.run_id, ROOT)
-    if (lease && this.engine.isHeld(lease)) return { ...known, status: 'running' }
+    if (await this.isHeld(row.run_id)) return { ...known, status: 'running' }
     const pause = pauseIn(await this.store.signals({ run_id: row.run_id, after: 0 }))
     if (pause === null) return { ...known, status: 'interrupted' }
     return { ...known, status: 'interrupted', paused: { by: pause.by, reason: pause.reason } }
+  }
+
+  /** Whether a living process works on it, or it rests until its turn comes. */
+  async isHeld(run_id: string): Promise<boolean> {
+    const lease = await this.store.lease(run_id, ROOT)
+    return lease !== null && this.engine.isHeld(lease)
+  }
+
+  async #givenToWorkers(run_id: string): Promise<string[]> {
+    const [created] = await this.store.read({ run_id, limit: 1 })
+    return created?.type === 'run.created' && created.data.engine ? [run_id] : []
   }
 
   /** Who began it. Only the log tells a program's order from words that look like one. */

@@ -22,6 +22,7 @@ export const runSummarySchema = shape<RunSummary>()(
     workspace_root: z.string(),
     status: z.enum(['running', 'interrupted', 'closed']),
     paused: z.strictObject({ by: z.string(), reason: z.string() }).optional(),
+    waits_for_worker: z.literal(true).optional(),
     outcome: outcomeSchema.nullable(),
     text: z.string().nullable(),
     created_at: time,

@@ -15,8 +15,13 @@ export function Badge({ tone, children }: { tone: Tone; children: string }) {
 const SIGNS: Record<Tone, string> = { running: '●', good: '✓', bad: '✗', warn: '◐', wait: '◌', none: '○' }
 
 /** How a run stands: its outcome in the words of the log, and what it is before that. */
-export function RunStatus({ run }: { run: Pick<RunSummary, 'status' | 'outcome' | 'paused'> & { asks?: number } }) {
+export function RunStatus({
+  run,
+}: {
+  run: Pick<RunSummary, 'status' | 'outcome' | 'paused' | 'waits_for_worker'> & { asks?: number }
+}) {
   if (run.status === 'running' && (run.asks ?? 0) > 0) return <Badge tone="wait">waits for you</Badge>
+  if (run.waits_for_worker) return <Badge tone="wait">waits for a worker</Badge>
   if (run.status === 'running') return <Badge tone="running">running</Badge>
   if (run.paused) return <Badge tone="warn">paused</Badge>
   if (run.status === 'interrupted') return <Badge tone="warn">interrupted</Badge>

@@ -7,6 +7,7 @@ export function PlanBadge({ outcome, run, asked }: { outcome: PlanDetail; run: R
   const left = status === 'made' || status === 'left'
   if (left && revision === 0) return <Badge tone="wait">not carried out</Badge>
   if (run.status === 'running' && asked) return <Badge tone="wait">waits for a person</Badge>
+  if (run.waits_for_worker) return <Badge tone="wait">waits for a worker</Badge>
   if (run.status === 'running') return <Badge tone="running">running</Badge>
   if (run.paused) return <Badge tone="warn">paused</Badge>
   if (run.status === 'interrupted') return <Badge tone="warn">interrupted</Badge>
