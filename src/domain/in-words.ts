@@ -106,7 +106,10 @@ const KEPT = 5
 const PATHS = 8
 
 /** How the result of a run reached the folder, or where it is instead and the one command that brings it in. */
-export function landingInWords({ state, files, landed_commit, branch, reason }: Landing, run_id: string): string[] {
+export function landingInWords(
+  { state, files, landed_commit, branch, reason, away }: Landing,
+  run_id: string,
+): string[] {
   if (files.length === 0) {
     // What was changed is not known, because it could not be committed.
     const lost = `nothing was brought into the folder: ${reason}`
@@ -115,6 +118,8 @@ export function landingInWords({ state, files, landed_commit, branch, reason }: 
   const what = files.length === 1 ? '1 file' : `${files.length} files`
   if (state === 'kept') {
     const kept = `${what} ${branch === null ? 'kept' : keptInWords(branch)}, not in the folder`
+    // Why it is elsewhere says where it is brought in.
+    if (away) return [`${kept}: ${reason}`]
     return [
       `${kept}${reason === null ? '' : `: ${reason}`}`,
       `bring ${files.length === 1 ? 'it' : 'them'} in with: retinue apply ${run_id}`,

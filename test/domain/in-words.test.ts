@@ -28,6 +28,18 @@ describe('the words for the result of a run', () => {
     ])
   })
 
+  it('say one place where it is brought in', () => {
+    const away = {
+      state: 'kept',
+      branch: null,
+      reason: 'it ended elsewhere: retinue apply r there',
+      away: true,
+    } as const
+    expect(landingInWords(landingOf(away), 'r')).toEqual([
+      '2 files kept, not in the folder: it ended elsewhere: retinue apply r there',
+    ])
+  })
+
   it('say nothing where nothing was changed', () => {
     expect(landingInWords(landingOf({ files: [] }), 'r')).toEqual([])
     expect(landingInWords(landingOf({ files: [], state: 'kept' }), 'r')).toEqual([])
