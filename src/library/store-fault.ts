@@ -5,7 +5,20 @@ export function storeFaultInWords(error: unknown): string | null {
   if (!(error instanceof Error)) return null
   // It says so itself, and the error of the database behind it only adds details.
   if (error instanceof DatabaseAway || isOfServer(error.cause)) return error.message
-  return isOfFile(error) || isOfServer(error) ? `the database cannot be used: ${error.message}` : null
+  if (!isOfFile(error) && !isOfServer(error)) return null
+  return `the database cannot be used: ${error.message}${missingRight(error)}`
+}
+
+/** What gives a right that PostgreSQL says is missing, where its words tell which. */
+function missingRight(error: Error): string {
+  if (!('code' in error) || error.code !== '42501') return ''
+  const [, kind, name] = /permission denied for (schema|database|table) (\S+)/.exec(error.message) ?? []
+  if (kind === 'schema') {
+    const tables = `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${name} TO the user`
+    return `. Let its owner grant the rights: GRANT USAGE ON SCHEMA ${name} TO the user; ${tables}; a worker needs GRANT CREATE ON SCHEMA ${name} TO the user`
+  }
+  if (kind === 'database') return `. Let its owner grant the right: GRANT CREATE ON DATABASE ${name} TO the user`
+  return '. Let its owner grant the rights that the page about PostgreSQL names'
 }
 
 function isOfFile(error: Error): boolean {

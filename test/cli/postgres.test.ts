@@ -191,6 +191,41 @@ describe('a PostgreSQL store that cannot be opened', () => {
       expect.stringMatching(/^retinue: The user guest may not set up the schema retinue .*GRANT CREATE ON DATABASE/),
     ])
   })
+
+  it('the user may not use the schema, or gave no password', async () => {
+    const server = await ownPostgres()
+    const database = await server.database()
+    const run = async (store: string) => (await retinue([...RUN, '--store', store], { cwd: project() })).stderr
+    expect(await run(database)).toBe('')
+    await queried(server.url, "CREATE ROLE guest LOGIN PASSWORD 'opensesame'")
+    const guest = changed(database, (copy) => {
+      copy.username = 'guest'
+      copy.password = 'opensesame'
+    })
+    expect(await run(guest)).toMatch(
+      /^retinue: The user guest may not use the schema retinue .*: GRANT USAGE ON SCHEMA retinue TO guest; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA retinue TO guest\.\n$/,
+    )
+    await queried(
+      database,
+      `GRANT USAGE ON SCHEMA retinue TO guest;
+       GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA retinue TO guest`,
+    )
+    expect(await run(guest)).toBe('')
+    const silent = changed(guest, (copy) => {
+      copy.password = ''
+    })
+    expect(await run(silent)).toMatch(
+      /asks the user guest for a password, and none was given\. Give it in the URL of the store, as PGPASSWORD, or in ~\/\.pgpass \(mode 0600\)\.\n$/,
+    )
+  })
+
+  it('the URL lacks a slash', async () => {
+    const cwd = project()
+    expect(await retinue([...RUN, '--store', 'postgres:/127.0.0.1/runs'], { cwd })).toMatchObject({
+      code: 42,
+      stderr: 'retinue: --store: the URL lacks a slash: it is postgres://user@host:5432/database\n',
+    })
+  })
 })
 
 describe('doctor', () => {

@@ -92,6 +92,12 @@ function refusalOf(error: unknown, settings: Settings): Refused {
     const message = `The PostgreSQL server at ${server} takes no connections now (${reason}). Try again in a moment.`
     return { ok: false, code: 'unreachable', message }
   }
+  if (/client password must be a string/.test(reason)) {
+    return refused(
+      `The PostgreSQL server at ${server} asks the user ${user || '(none)'} for a password, and none was given. ` +
+        'Give it in the URL of the store, as PGPASSWORD, or in ~/.pgpass (mode 0600).',
+    )
+  }
   if (code?.startsWith('28') || /password must be a (non-empty )?string/.test(reason)) {
     return refused(
       `The PostgreSQL server at ${server} does not let the user ${user || '(none)'} in (${reason}). ` +
@@ -101,6 +107,13 @@ function refusalOf(error: unknown, settings: Settings): Refused {
   if (code === '3D000') {
     return refused(
       `There is no database ${database} at ${server}. Create it (createdb ${database}), or correct the URL of the store.`,
+    )
+  }
+  if (code === '42501' && !/for database/.test(reason)) {
+    return refused(
+      `The user ${user} may not use the schema ${settings.schema} in the database ${database} at ${server} ` +
+        `(${reason}). Let its owner grant the rights: GRANT USAGE ON SCHEMA ${settings.schema} TO ${user}; ` +
+        `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${settings.schema} TO ${user}.`,
     )
   }
   if (code === '42501') {

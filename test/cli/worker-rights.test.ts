@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest'
+import { retinue } from '../support/cli.js'
+import { ownPostgres, queried } from '../support/postgres.js'
+import { makeProject } from '../support/project.js'
+import { workerProcess } from '../support/worker-process.js'
+
+const LOG = `GRANT USAGE ON SCHEMA retinue TO guest;
+  GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA retinue TO guest`
+const GIVING = `GRANT USAGE ON SCHEMA retinue_dbos TO guest;
+  GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA retinue_dbos TO guest`
+const LACKING = /permission denied for schema retinue_dbos.*GRANT USAGE ON SCHEMA retinue_dbos.*GRANT CREATE ON SCHEMA/
+const WORKING = 'GRANT CREATE ON SCHEMA retinue_dbos TO guest'
+
+it('the rights that docs/postgres.md names are enough to give runs to the workers, and to be one', async () => {
+  const server = await ownPostgres()
+  const owned = await server.database()
+  const cwd = makeProject({ 's.yaml': JSON.stringify({ agents: { root: [{ text: 'Done.' }] } }) })
+  const owner = await workerProcess(cwd, owned)
+  await queried(server.url, "CREATE ROLE guest LOGIN PASSWORD 'opensesame'")
+  const url = new URL(owned)
+  url.username = 'guest'
+  url.password = 'opensesame'
+  const env = { RETINUE_STORE: url.href, RETINUE_ENGINE: 'dbos' }
+  const run = () => retinue(['-p', '--model', 'scripted/s.yaml', 'Do it'], { cwd, env })
+  await queried(owned, LOG)
+  expect(await run()).toMatchObject({ code: 1, stderr: expect.stringMatching(LACKING) })
+  await queried(owned, GIVING)
+  expect(await run()).toMatchObject({ code: 0, stdout: 'Done.\n', stderr: '' })
+  owner.kill('SIGTERM')
+  await owner.ended
+  expect(await retinue(['worker'], { cwd, env })).toMatchObject({ code: 1, stderr: expect.stringMatching(LACKING) })
+  await queried(owned, WORKING)
+  await workerProcess(cwd, url.href)
+  expect(await run()).toMatchObject({ code: 0, stdout: 'Done.\n', stderr: '' })
+})
