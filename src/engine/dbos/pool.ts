@@ -1,4 +1,3 @@
-import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
 import type pg from 'pg'
 import { passes } from '../../store/index.js'
@@ -58,7 +57,10 @@ export async function openPool(
 }
 
 /** What pg has and does not tell of; its version is fixed in package.json. */
-type Inside = { connection: { stream: Socket }; readyForQuery: boolean }
+type Inside = {
+  connection: { stream: { setTimeout(ms: number, onSilence: () => void): void; destroy(): void } }
+  readyForQuery: boolean
+}
 
 /**
  * Breaks a connection on which something was asked and nothing has come for so long; one that only listens may be silent
