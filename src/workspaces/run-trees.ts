@@ -334,7 +334,7 @@ export class RunTrees {
   /** Brings the result of a run into the person's folder, if that is as it was. Otherwise it is kept on its branch. */
   async land(what: RunResult, how: LandingWish): Promise<Landing> {
     if (await this.#isAway()) {
-      const reason = `the run ended in another checkout than it began in: retinue apply ${this.parts.run_id} there`
+      const reason = `the run ended in another checkout than it began in: bring it in with retinue apply ${this.parts.run_id}`
       return { ...(await this.stay(what, reason)), away: true }
     }
     const opened = await this.#open()

@@ -55,10 +55,14 @@ it('what was left to them is brought home when the person wants it, and nothing 
   const id = given.stdout.trim()
   expect((await home.call('watch', id)).code).toBe(0)
   expect(existsSync(join(home.cwd, 'b.txt'))).toBe(false)
-  expect((await home.call('show', id)).stdout).toContain(`retinue apply ${id}`)
+  const kept = `kept on retinue/${id}/integration, not in the folder: the run ended in another checkout than it began in`
+  const shown = async () => (await home.call('show', id)).stdout.split('\n').slice(0, 12).join('\n')
+  expect(await shown()).toContain(`${kept}: bring it in with retinue apply ${id}\n`)
+  expect(await shown()).not.toContain('it was applied or discarded since')
   expect((await home.call('diff', id)).stdout).toContain('+beta')
   const applied = await home.call('apply', id)
   expect([applied.code, readFileSync(join(home.cwd, 'b.txt'), 'utf8')]).toEqual([0, 'beta\n'])
+  expect(await shown()).toContain('it was applied or discarded since\n')
   worker.kill('SIGTERM')
   await worker.ended
   expect((await away.call('gc')).code).toBe(0)

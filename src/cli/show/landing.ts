@@ -12,7 +12,8 @@ export function landingLines(
 ): string[] {
   const [how, then] = landingInWords(landing, run_id)
   const left_out = landingLeftOutInWords(landing, run_id, still.folder)
-  const now = then === undefined || still.branch ? then : 'it was applied or discarded since'
+  const isGone = !still.branch && (then !== undefined || landing.away === true)
+  const now = isGone ? 'it was applied or discarded since' : then
   const ends = how === undefined ? null : `from ${shortCommit(landing.base)} to ${shortCommit(landing.commit)}`
   return [how, now, left_out, ends].flatMap((text) => (text == null ? [] : [line(text)]))
 }
