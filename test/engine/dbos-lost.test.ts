@@ -70,11 +70,13 @@ it('a worker whose queue does not answer any more is there all the same, and goe
   const order = { cwd, store, settings: TREE_SETTINGS }
   const [worker] = await startWorkers(1, { ...order, store: proxy.url }, onTestFinished)
   const face = await openFace(order, onTestFinished)
-  // That which looks for work, and that which looks for what dead workers have left.
-  const ofQueue = (sent: string) => sent.includes('workflow_status')
-  await expect.poll(() => proxy.hush(ofQueue)).toBeGreaterThan(1)
+  // It has begun to look for what dead workers have left.
+  await expect.poll(() => proxy.hush((sent) => sent.includes('READ ONLY'))).toBe(1)
+  // When they begin, those of DBOS say no name, in contrast to the roll's and the log's.
+  const ofQueue = (sent: string) => !sent.slice(0, sent.indexOf('\0\0', 8)).includes('application_name')
+  expect(proxy.hush(ofQueue)).toBeGreaterThan(1)
   const result = face.run({ task: 'Do the work' }).result()
-  const ended = result.then(() => true)
+  const ended = Promise.all([result, worker?.heard('mended')]).then(() => true)
   const silences: number[] = []
   const beat = 'SELECT extract(epoch FROM now() - beat_at)::float8 AS silent FROM retinue_dbos.workers'
   const hasEnded = async () => {
@@ -85,7 +87,10 @@ it('a worker whose queue does not answer any more is there all the same, and goe
   await expect.poll(hasEnded, { interval: 500 }).toBe(true)
   expect(await result).toMatchObject({ outcome: 'completed', text: 'Done.' })
   expect(Math.max(...silences)).toBeLessThan(8)
-  expect(worker?.said).toEqual([])
+  expect(worker?.said).toEqual([
+    { kind: 'problem', text: 'The database does not answer: Connection terminated unexpectedly' },
+    { kind: 'mended', text: 'The database answers again' },
+  ])
 })
 
 it('a worker that cannot take up what a dead one left stays on the roll, and says so once', async ({
