@@ -19,16 +19,19 @@ export async function missingFor(retinue: Retinue, run_id: string): Promise<stri
 }
 
 /** null: it is closed or paused, or was not given to workers. */
-async function attendance(retinue: Retinue, run_id: string): Promise<{ missing: string | null } | null> {
+async function attendance(
+  retinue: Retinue,
+  run_id: string,
+): Promise<{ missing: string | null; there: boolean } | null> {
   const [created] = await retinue.store.read({ run_id, limit: 1 })
   const engine = created?.type === 'run.created' ? created.data.engine : undefined
   const run = engine && (await retinue.find(run_id))
   if (!engine || run?.status !== 'running') return null
   const there = await workersFor(retinue, run.workspace_root, engine)
-  if (there.length > 0) return { missing: unmetLabel(await retinue.agents(run_id), there) }
+  if (there.length > 0) return { missing: unmetLabel(await retinue.agents(run_id), there), there: true }
   // Somebody may have taken it from the workers.
   const waits = run.waits_for_worker || (await retinue.store.lease(run_id, ROOT))?.owner === AT_REST
-  return { missing: waits ? NO_WORKER : null }
+  return { missing: waits ? NO_WORKER : null, there: false }
 }
 
 /**
@@ -48,7 +51,7 @@ export function sayAttendance(
     if (found?.missing === missing || found === null) since = null
     else if (found.missing === null) {
       missing = null
-      say(SOMEBODY)
+      if (found.there) say(SOMEBODY)
     } else {
       since ??= performance.now()
       if (performance.now() - since < ABSENT_MS) return

@@ -18,7 +18,8 @@ export async function bringHome(trees: Trees, travel: Travel, wanted: Wanted): P
   if (known.ok && known.result === commit) return known
   const brought = await travel.bring(trees, commit, ROOT)
   if (!brought.ok) return brought
-  const received = landing.state === 'kept' ? await replaced(trees, run_id, INTEGRATION, commit) : brought
+  const received =
+    landing.state === 'kept' ? await replaced(trees, travel, { run_id, agent_id: ROOT, commit }) : brought
   if (!received.ok) return received
   // The branch that the log names; where it cannot be shown, what is on it can be had all the same.
   if (landing.state === 'kept' && travel.isHome) await trees.publish(run_id, INTEGRATION)
@@ -30,13 +31,28 @@ async function bringAgent(trees: Trees, travel: Travel, run_id: string, agent_id
   if (where === null || (known.ok && (known.commit === where.commit || where.checkout === travel.checkout)))
     return { ok: true }
   const brought = await travel.bring(trees, where.commit, agent_id)
-  return brought.ok ? replaced(trees, run_id, agent_id, where.commit) : brought
+  return brought.ok ? replaced(trees, travel, { run_id, agent_id, commit: where.commit }) : brought
 }
 
-/** It may have been here, and gone on elsewhere: the tree that was left makes way. */
-async function replaced(trees: Trees, run_id: string, name: string, commit: string): Promise<TreeResult<object>> {
+type Brought = { run_id: string; agent_id: string; commit: string }
+
+/**
+ * It may have been here, and gone on elsewhere: the tree that was left makes way, unless it has something that was never
+ * carried. That stays in its folder, where `worktrees` finds it.
+ */
+async function replaced(
+  trees: Trees,
+  travel: Travel,
+  { run_id, agent_id, commit }: Brought,
+): Promise<TreeResult<object>> {
+  const name = agent_id === ROOT ? INTEGRATION : agent_id
   const known = await trees.head(run_id, name)
   if (!known.ok && known.code !== 'missing') return known
-  const removed = known.ok ? await trees.remove(run_id, name) : { ok: true as const }
-  return removed.ok ? trees.receive(run_id, name, commit) : removed
+  if (known.ok) {
+    const all = await trees.isCommitted(run_id, name)
+    const isCarried = all.ok && all.committed && (await travel.hasCarried(agent_id, known.commit))
+    const removed = isCarried ? await trees.remove(run_id, name) : known
+    if (!removed.ok) return removed
+  }
+  return trees.receive(run_id, name, commit)
 }

@@ -152,8 +152,10 @@ export function createKept(parts: KeptParts): Kept {
       const used = removed.find(({ state }) => state === 'in_use')
       if (used) return fault('not_closed', `Run ${run_id} cannot be discarded: ${used.why}`)
       const landing = status === null ? null : await landingOf(run_id)
-      // What landed is not thrown away with its trees, and can still be shown.
-      const forgotten = landing?.state === 'landed' ? { ok: true as const } : await trees.forget(run_id)
+      // What landed is not thrown away with its trees, and can still be shown. What was carried is not brought once more.
+      const isKnown =
+        landing !== null && (landing.state === 'landed' || (await parts.isCarried(run_id, ROOT, landing.commit)))
+      const forgotten = isKnown ? { ok: true as const } : await trees.forget(run_id)
       const gone = forgotten.ok ? await trees.removeRun(run_id) : forgotten
       if (!gone.ok) return fault('failed', `Run ${run_id} cannot be discarded: ${gone.message}`)
       return { ok: true, removed }

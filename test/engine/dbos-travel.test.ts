@@ -322,26 +322,37 @@ it('a result that nobody waited for can be had in every checkout, also in that o
   }
 })
 
-it('a result comes home over the tree that the run went away from', async ({ onTestFinished }) => {
-  const hold = [{ calls: [{ run_command: { command: 'sleep 600', timeout_ms: 600_000 } }] }]
-  const work = [write('one.txt'), write('two.txt'), DONE]
-  const agents = { root: [{ branches: [{ when: { contains: 'Hold' }, steps: hold }, { steps: work }] }] }
-  const { home, clone, order, face } = await team(agents, onTestFinished)
-  const [away] = (await startWorkers(1, { ...order(clone('away')), concurrency: 1 }, onTestFinished)) as [WorkerVictim]
-  const held = face.run({ task: 'Hold' })
-  held.result().catch(() => {})
-  await away.appended('tool.called', 'root')
-  // The run may go to the other, but that has no room yet.
-  const kill = { type: 'tool.finished', agent_id: 'root', when: 'after' } as const
-  const victim = new WorkerVictim({ ...order(home), kill }, onTestFinished)
-  await victim.begin()
-  const run = face.run({ task: 'Do the work' })
-  expect((await victim.ended).signal).toBe('SIGKILL')
-  await face.cancel(held.run_id, 'ada', 'enough')
-  expect(await run.result()).toMatchObject({ outcome: 'completed', landing: { state: 'landed' } })
-  expect([read(home, 'one.txt'), read(home, 'two.txt')]).toEqual(['one.txt\n', 'two.txt\n'])
-  expect((await face.worktrees()).filter(({ run_id }) => run_id === run.run_id)).toEqual([])
-})
+const LEFT = [
+  { name: 'makes way', when: 'after', left: [] },
+  { name: 'stays where it has what was never carried', when: 'before', left: [{ agent_id: 'root', state: 'kept' }] },
+] as const
+
+it.for(LEFT)(
+  'a result comes home, and the tree that the run went away from $name',
+  async (given, { onTestFinished }) => {
+    const hold = [{ calls: [{ run_command: { command: 'sleep 600', timeout_ms: 600_000 } }] }]
+    const work = [write('one.txt'), write('two.txt'), DONE]
+    const agents = { root: [{ branches: [{ when: { contains: 'Hold' }, steps: hold }, { steps: work }] }] }
+    const { home, clone, order, face } = await team(agents, onTestFinished)
+    const [away] = (await startWorkers(1, { ...order(clone('away')), concurrency: 1 }, onTestFinished)) as [
+      WorkerVictim,
+    ]
+    const held = face.run({ task: 'Hold' })
+    held.result().catch(() => {})
+    await away.appended('tool.called', 'root')
+    // The run may go to the other, but that has no room yet.
+    const kill = { type: 'tool.finished', agent_id: 'root', when: given.when } as const
+    const victim = new WorkerVictim({ ...order(home), kill }, onTestFinished)
+    await victim.begin()
+    const run = face.run({ task: 'Do the work' })
+    expect((await victim.ended).signal).toBe('SIGKILL')
+    await face.cancel(held.run_id, 'ada', 'enough')
+    expect(await run.result()).toMatchObject({ outcome: 'completed', landing: { state: 'landed' } })
+    expect([read(home, 'one.txt'), read(home, 'two.txt')]).toEqual(['one.txt\n', 'two.txt\n'])
+    const trees = (await face.worktrees()).filter(({ run_id }) => run_id === run.run_id)
+    expect(trees.map(({ agent_id, state }) => ({ agent_id, state }))).toEqual(given.left)
+  },
+)
 
 it('a result stays out of a folder that changed meanwhile, and is kept', async ({ onTestFinished }) => {
   const agents = { root: [{ delay_ms: 500, ...write('a.txt', 'theirs\n') }, DONE] }

@@ -4,6 +4,7 @@ import { type DriveOptions, drive } from '../drive.js'
 import { type WorkOptions, withRetinue } from '../open.js'
 import { planDriving } from '../plan/driving.js'
 import { optionsOfRun } from '../plan/of-run.js'
+import { isFree } from '../stands.js'
 
 export async function resume(id: string, options: WorkOptions & DriveOptions): Promise<number> {
   return withRetinue(options, async (retinue) => resumeRun(retinue, (await retinue.find(id)).run_id, options))
@@ -12,8 +13,7 @@ export async function resume(id: string, options: WorkOptions & DriveOptions): P
 export async function resumeRun(retinue: Retinue, run_id: string, options: DriveOptions): Promise<number> {
   const run = await retinue.find(run_id)
   const { status } = run
-  // What waits for a worker can be gone on with in this process instead, by whoever wants that.
-  if (status === 'running' && !(run.waits_for_worker && retinue.engine === 'local')) throw await held(retinue, run_id)
+  if (status === 'running' && !isFree(run, retinue)) throw await held(retinue, run_id)
   // A closed run gives its result again; what led to it is not happening now and is not shown as if it were.
   const quiet = options.print === true || options.outputFormat !== 'text'
   if (status === 'closed' && !quiet) process.stderr.write(`Run ${run_id} is closed already; this is its result.\n`)

@@ -58,7 +58,9 @@ export async function openPool(
 
 /** What pg has and does not tell of; its version is fixed in package.json. */
 type Inside = {
-  connection: { stream: { setTimeout(ms: number, onSilence: () => void): void; destroy(): void } }
+  connection: {
+    stream: { setTimeout(ms: number): void; on(event: 'timeout', hear: () => void): void; destroy(): void }
+  }
   readyForQuery: boolean
 }
 
@@ -70,7 +72,8 @@ type Inside = {
 function giveUpAfter(answer_ms: number, client: pg.PoolClient): void {
   const inside = client as unknown as Inside
   const { stream } = inside.connection
-  stream.setTimeout(answer_ms, () => {
+  stream.setTimeout(answer_ms)
+  stream.on('timeout', () => {
     if (!inside.readyForQuery) stream.destroy()
   })
 }

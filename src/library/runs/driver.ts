@@ -257,17 +257,18 @@ export class RunDriver {
     ])
     const engine = created?.type === 'run.created' ? created.data.engine : undefined
     if (engine?.travels === undefined || engine.checkout !== far.checkout) return landing
+    const { away: _, ...there } = landing
     try {
       if (!landing.away || landing.files.length === 0) {
         await this.parts.kept.bring(run_id)
         return landing
       }
       const { commit } = await this.parts.kept.apply(run_id, { commit: memory.contract.workspace.land === 'commit' })
-      const { away: _, ...there } = landing
       return { ...there, state: 'landed', landed_commit: commit, branch: null, reason: null }
     } catch (error) {
       if (!(error instanceof RetinueError)) throw error
-      return { ...landing, reason: error.message }
+      // What stands in its way is here, and it is brought in when that is gone.
+      return { ...there, reason: error.message }
     }
   }
 

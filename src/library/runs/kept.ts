@@ -81,13 +81,16 @@ export class KeptRuns {
     if (!brought.ok) throw new RetinueError('store', `What run ${run_id} left cannot be had here: ${brought.message}`)
   }
 
-  /** Whether what a run, or one of its sub-agents, left was carried, and was never had here. */
+  /** Whether what a run left was carried, and was never had here; of a sub-agent, that it can be had again. */
   async canBring(id: string, agent_id: string = ROOT): Promise<boolean> {
     const { host, cwd, reader, travel } = this.parts
     const { run_id } = await reader.find(id)
     const [way, result] = await Promise.all([travel(run_id), reader.result(run_id)])
     if (way === null || result === null) return false
-    if (agent_id !== ROOT) return (await way.whereabouts(agent_id)) !== null
+    if (agent_id !== ROOT) {
+      const where = await way.whereabouts(agent_id)
+      return where !== null && where.checkout !== way.checkout
+    }
     if (result.landing?.state !== 'kept') return false
     const opened = await host.trees(cwd, run_id)
     const known = opened.ok ? await opened.trees.recall(run_id) : opened

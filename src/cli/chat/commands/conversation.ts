@@ -1,4 +1,5 @@
 import { RetinueError, titleOf } from '../../../index.js'
+import { isFree } from '../../stands.js'
 import { line } from '../../style.js'
 import { sayMessage } from '../message.js'
 import { inForeground, type Room } from '../room.js'
@@ -23,7 +24,7 @@ export async function resume(room: Room, name: string | undefined, signal: Abort
   const run = task ? task.run : name === undefined ? unfinished : await room.retinue.find(name)
   if (!run) throw new RetinueError('input', `${name} did not begin: there is nothing to go on with`)
   if (run.status === 'closed') throw new RetinueError('input', `${name ?? run.run_id} is closed: /show ${run.run_id}`)
-  if (run.status === 'running')
+  if (run.status === 'running' && !isFree(run, room.retinue))
     throw new RetinueError('held', `Run ${run.run_id} is being worked on: retinue watch ${run.run_id}`)
   if (task) {
     room.tasks.resume(run.run_id)
@@ -35,7 +36,9 @@ export async function resume(room: Room, name: string | undefined, signal: Abort
 
 async function listInterrupted(room: Room) {
   const tasks = new Map((await room.tasks.list()).map(({ id, run_id }) => [run_id, id]))
-  const runs = (await room.retinue.runs({ limit: 100 })).filter(({ status }) => status === 'interrupted')
+  const runs = (await room.retinue.runs({ limit: 100 })).filter(
+    (run) => run.status === 'interrupted' || isFree(run, room.retinue),
+  )
   if (runs.length === 0) return { text: 'Nothing is interrupted.', data: [] }
   const lines = runs.map(
     (run) => `${(tasks.get(run.run_id) ?? '').padEnd(3)} ${run.run_id}  ${line(titleOf(run.task))}`,
