@@ -84,7 +84,7 @@ it('a worker whose queue does not answer any more is there all the same, and goe
     silences.push(row?.silent ?? Number.POSITIVE_INFINITY)
     return Promise.race([ended, false])
   }
-  await expect.poll(hasEnded, { interval: 500 }).toBe(true)
+  await expect.poll(hasEnded, { interval: 500, timeout: 200_000 }).toBe(true)
   expect(await result).toMatchObject({ outcome: 'completed', text: 'Done.' })
   expect(Math.max(...silences)).toBeLessThan(8)
   expect(worker?.said).toEqual([

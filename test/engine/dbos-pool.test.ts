@@ -30,8 +30,8 @@ it('a connection on which no answer comes is given up, and whoever asks again ha
   expect(await pidOf(pool)).not.toBe(before)
 })
 
-it('one that only listens may be silent for longer, and hears what comes then', async ({ onTestFinished }) => {
-  const { store, pool } = await opened(onTestFinished)
+it('one that only listens may be silent for longer, hears what comes then, and is given up when it asks in vain', async ({ onTestFinished }) => {
+  const { store, proxy, pool } = await opened(onTestFinished)
   const client = await pool.connect()
   onTestFinished(() => client.release())
   await client.query('LISTEN something')
@@ -42,4 +42,6 @@ it('one that only listens may be silent for longer, and hears what comes then', 
   await queried(store, "NOTIFY something, 'a word'")
   expect(await heard).toMatchObject([{ channel: 'something', payload: 'a word' }])
   expect(await pidOf(client)).toBe(before)
+  expect(proxy.hush(() => true)).toBe(1)
+  await expect(pidOf(client)).rejects.toThrow('Connection terminated unexpectedly')
 })
