@@ -30,7 +30,9 @@ it('a connection on which no answer comes is given up, and whoever asks again ha
   expect(await pidOf(pool)).not.toBe(before)
 })
 
-it('one that only listens may be silent for longer, hears what comes then, and is given up when it asks in vain', async ({ onTestFinished }) => {
+it('one that only listens may be silent for longer, hears what comes then, and is given up when it asks in vain', async ({
+  onTestFinished,
+}) => {
   const { store, proxy, pool } = await opened(onTestFinished)
   const client = await pool.connect()
   onTestFinished(() => client.release())
