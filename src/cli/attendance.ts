@@ -3,8 +3,8 @@ import { line } from './style.js'
 
 const ROOT = 'root'
 const LOOK_MS = 2000
-/** One that is being replaced is away for a moment, and so are all when the database comes back. */
-const ABSENT_MS = 5000
+/** One that is being replaced is away for a while, and so are all when the database comes back. */
+const ABSENT_MS = 10_000
 
 export const NO_WORKER = 'No worker is there: start one with retinue worker'
 const SOMEBODY = 'A worker is there for it now'

@@ -103,7 +103,7 @@ describe('a run that the workers go on with', () => {
     await here.say('pause', id)
     // What was asked of the workers before is done.
     const asked = "SELECT 1 FROM retinue_dbos.workflow_status WHERE status IN ('ENQUEUED', 'PENDING', 'DELAYED')"
-    await expect.poll(() => queried(here.store, asked), { timeout: 20_000 }).toEqual([])
+    await expect.poll(() => queried(here.store, asked)).toEqual([])
     worker.kill('SIGTERM')
     await worker.ended
     const own = watching(['resume', id, '--engine', 'local'], here)
