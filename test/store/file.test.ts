@@ -33,8 +33,8 @@ describe('openSqliteStore', () => {
     onTestFinished(() => {
       raw.close()
     })
-    const plan = raw.prepare(`EXPLAIN QUERY PLAN ${EVENTS_OF_AGENT}`).all(['run', 'a1', 0, -1])
-    expect(plan).toMatchObject([{ detail: expect.stringContaining('(run_id=? AND agent_id=?)') }])
+    const plan = raw.prepare(`EXPLAIN QUERY PLAN ${EVENTS_OF_AGENT}`).all(['run', 'a1', 0, 0, -1])
+    expect(plan).toMatchObject([{ detail: expect.stringContaining('(run_id=? AND agent_id=? AND seq>?)') }])
     const signals = raw.prepare(`EXPLAIN QUERY PLAN ${SIGNALS_OF_RUN}`).all(['run', 0])
     expect(signals).toMatchObject([{ detail: expect.stringContaining('(run_id=? AND id>?)') }])
   })
