@@ -19,19 +19,16 @@ export async function missingFor(retinue: Retinue, run_id: string): Promise<stri
 }
 
 /** null: it is closed or paused, or was not given to workers. */
-async function attendance(
-  retinue: Retinue,
-  run_id: string,
-): Promise<{ missing: string | null; there: boolean } | null> {
+async function attendance(retinue: Retinue, run_id: string): Promise<{ missing: string | null } | null> {
   const [created] = await retinue.store.read({ run_id, limit: 1 })
   const engine = created?.type === 'run.created' ? created.data.engine : undefined
   const run = engine && (await retinue.find(run_id))
   if (!engine || run?.status !== 'running') return null
   const there = await workersFor(retinue, run.workspace_root, engine)
-  if (there.length > 0) return { missing: unmetLabel(await retinue.agents(run_id), there), there: true }
+  if (there.length > 0) return { missing: unmetLabel(await retinue.agents(run_id), there) }
   // Somebody may have taken it from the workers.
   const waits = run.waits_for_worker || (await retinue.store.lease(run_id, ROOT))?.owner === AT_REST
-  return { missing: waits ? NO_WORKER : null, there: false }
+  return { missing: waits ? NO_WORKER : null }
 }
 
 /**
@@ -51,7 +48,7 @@ export function sayAttendance(
     if (found?.missing === missing || found === null) since = null
     else if (found.missing === null) {
       missing = null
-      if (found.there) say(SOMEBODY)
+      say(SOMEBODY)
     } else {
       since ??= performance.now()
       if (performance.now() - since < ABSENT_MS) return

@@ -8,6 +8,9 @@ import { workerProcess } from '../support/worker-process.js'
 const NO_WORKER = 'No worker is there: start one with retinue worker'
 const SOMEBODY = 'A worker is there for it now'
 
+/** Who is there is looked at every two seconds. */
+const LONG_MS = 12_000
+
 /** A folder whose model takes a while for its one answer. */
 async function place({ delay_ms = 0, store = '' } = {}) {
   const url = store || (await (await sharedPostgres()).database())
@@ -49,7 +52,7 @@ async function losesItsWorker({ store, cwd, give }: Awaited<ReturnType<typeof pl
 
 describe('a run that the workers go on with', () => {
   it('is not given up by those who watch it when the last of its workers is killed', async () => {
-    const here = await place({ delay_ms: 3000 })
+    const here = await place({ delay_ms: LONG_MS })
     const { worker, id } = await losesItsWorker(here)
     const watch = watching(['watch', id], here)
     worker.kill('SIGKILL')
@@ -120,10 +123,11 @@ describe('a run that the workers go on with', () => {
 
 describe('whoever waits for a run', () => {
   it('is told once that nobody is there, and once that somebody is', async () => {
-    const here = await place({ delay_ms: 3000 })
+    const here = await place({ delay_ms: LONG_MS })
     const run = watching(['-p', '--model', 'scripted/s.yaml', 'Do it'], here)
     await run.until(NO_WORKER)
     await workerProcess(here.cwd, here.store)
+    await run.until(SOMEBODY)
     expect(await run.end).toMatchObject({ code: 0, stdout: 'Done.\n', stderr: `${NO_WORKER}\n${SOMEBODY}\n` })
   })
 })
