@@ -144,7 +144,8 @@ export class LocalRetinue implements Retinue {
     this.#answering = new Answering({ store, reader: this.#reader, clock: host.clock, redactor })
     const check = commitCheck(redactor, () => true)
     const checkout = dispatch?.here.checkout ?? null
-    const travel = async (run_id: string) => travelOf(store, run_id, checkout ?? (await host.checkout(cwd)).id)
+    const here = async () => checkout ?? (await host.checkout(cwd)).id
+    const travel = (run_id: string) => travelOf(store, run_id, here)
     this.#kept = new KeptRuns({ host, cwd, reader: this.#reader, check, travel })
     const words = dispatch ? new Words(dispatch.database) : null
     this.#words = words

@@ -40,6 +40,9 @@ describe('the result of a run whose sub-agents wrote', () => {
       code: 42,
       stderr: `retinue: The result of run ${run_id} is already in the folder\n`,
     })
+    expect((await ask('gc')).code).toBe(0)
+    // Which checkout a folder is, is nothing to a run that stays in it.
+    expect(existsSync(join(cwd, '.retinue', 'checkout'))).toBe(false)
   })
 
   it('is a commit with --commit', async () => {

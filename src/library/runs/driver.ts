@@ -466,7 +466,7 @@ export class RunDriver {
       ...{ host, folder: cwd, run_id },
       has_setup: preparation.worktrees.setup !== null,
       check: commitCheck(redactor, () => true),
-      ...(checkout === null ? {} : { travel: () => travelOf(store, run_id, checkout) }),
+      ...(checkout === null ? {} : { travel: () => travelOf(store, run_id, async () => checkout) }),
     })
     const contracts = new ChildContracts({
       ...{ preparation, store, catalog, trees, session_id },

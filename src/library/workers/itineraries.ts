@@ -3,15 +3,18 @@ import type { Store } from '../../store/index.js'
 import { Travel } from '../../workspaces/index.js'
 import { ROOT } from '../runs/reader.js'
 
-/** How the files of a run get to a checkout, by what its log says. null: it is worked on in its own folder alone. */
-export async function travelOf(store: Store, run_id: string, checkout: string): Promise<Travel | null> {
+/**
+ * How the files of a run get to a checkout, by what its log says. null: it is worked on in its own folder alone. `here`:
+ * which checkout that is, asked only then: who is asked gives a folder a name, and leaves that in it.
+ */
+export async function travelOf(store: Store, run_id: string, here: () => Promise<string>): Promise<Travel | null> {
   const [created] = await store.read({ run_id, limit: 1 })
   if (created?.type !== 'run.created') return null
   const { engine, workspace_root } = created.data
   if (engine?.travels === undefined || engine.checkout === undefined) return null
   const { base, needs, parcel } = engine.travels
   return new Travel({
-    checkout,
+    checkout: await here(),
     itinerary: { home: engine.checkout, folder: workspace_root, base, needs },
     parcels: async (whose) => {
       const streams = whose === 'all' ? [{ run_id }] : whose.map((agent_id) => ({ run_id, agent_id }))
