@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Identity } from '../../host/index.js'
+import { inTurn } from '../../runtime/index.js'
 import type { Database } from './database.js'
 
 /** A worker that gave no word for so long does not work any more, whatever its connection says. */
@@ -42,7 +43,8 @@ export function rollTable({ schema }: Database): string {
  */
 export class Roll {
   #client: pg.Client | null = null
-  #connecting: Promise<pg.Client> | null = null
+  /** A connection does one thing at a time; and with a second one, the lock would be on the wrong one. */
+  readonly #alone = inTurn()
   /** Whether its lock is this connection's. The server may not have noticed yet that the one before is gone. */
   #locked = false
   #connected_at = 0
@@ -108,32 +110,26 @@ export class Roll {
   }
 
   /** One on which something failed is not used again: it may never answer any more. */
-  async #on<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
-    const client = await this.#connected()
-    try {
-      return await work(client)
-    } catch (error) {
-      if (this.#client === client) this.#client = null
-      void client.end().catch(() => {})
-      throw error
-    }
+  #on<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    return this.#alone(async () => {
+      const client = await this.#connected()
+      try {
+        return await work(client)
+      } catch (error) {
+        if (this.#client === client) this.#client = null
+        void client.end().catch(() => {})
+        throw error
+      }
+    })
   }
 
   get #table(): string {
     return rollTable(this.database)
   }
 
-  /** One for all who ask while it is made: with a second, the lock would be on the wrong one. */
+  /** On one connection of its own: the lock lives as long as that does. */
   async #connected(): Promise<pg.Client> {
     if (this.#client) return this.#client
-    this.#connecting ??= this.#connect().finally(() => {
-      this.#connecting = null
-    })
-    return this.#connecting
-  }
-
-  /** On one connection of its own: the lock lives as long as that does. */
-  async #connect(): Promise<pg.Client> {
     if (this.#ended) throw new Error('The worker has left')
     const { default: pg } = await import('pg')
     const client = new pg.Client({
