@@ -1,5 +1,6 @@
 import { FAR_PERSON, leaveToWorkers, type Retinue, RetinueError, type WorkerRefusal } from '../index.js'
 import { NO_WORKER } from './attendance.js'
+import { isAsked } from './audience.js'
 import type { DriveOptions, Start } from './drive.js'
 import { EXIT } from './exit.js'
 
@@ -25,7 +26,7 @@ export async function detach(retinue: Retinue, options: DriveOptions, start: Sta
       '--detach gives a run to workers, and here agents run in the process that starts them: add --engine dbos and a PostgreSQL --store, or leave out --detach',
     )
   }
-  const run = start(options.print ? {} : { person: FAR_PERSON })
+  const run = start(isAsked(options) ? { person: FAR_PERSON } : {})
   await leaveToWorkers(run)
   const { run_id } = run
   if (options.outputFormat === 'json') {

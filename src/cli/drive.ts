@@ -11,6 +11,7 @@ import {
   type Watching,
 } from '../index.js'
 import { sayAttendance } from './attendance.js'
+import { canAsk, isQuiet } from './audience.js'
 import { detach, sayRefusals, sayWhetherAnybodyWorks } from './detach.js'
 import { EXIT, exitOfResult } from './exit.js'
 import { terminalPerson } from './person.js'
@@ -156,15 +157,6 @@ function notInTheFolder(result: RunResult): string[] {
 /** Somebody asked this process to let go of the run, which is no failure of it. */
 function whyLeft(error: unknown): string | null {
   return error instanceof RetinueError && error.code === 'abandoned' ? error.message : null
-}
-
-export function isQuiet(options: DriveOptions): boolean {
-  return options.print === true || options.outputFormat !== 'text'
-}
-
-/** Whether somebody sits at this terminal who can be asked. */
-export function canAsk(options: DriveOptions): boolean {
-  return !isQuiet(options) && process.stdin.isTTY === true && process.stderr.isTTY === true
 }
 
 function failure({ outcome, reason }: RunResult): string {

@@ -11,6 +11,7 @@ import {
   maxConcurrent,
   positive,
   withContract,
+  withDetach,
   within,
   withOutput,
   withPlace,
@@ -28,13 +29,12 @@ export function createProgram(): Command {
     .configureHelp({ sortSubcommands: false })
     .exitOverride()
 
-  withPlanning(withContract(withOutput(program.command('run', { isDefault: true }))))
+  withDetach(withPlanning(withContract(withOutput(program.command('run', { isDefault: true })))))
     .description('do a task in the current folder; `retinue "task"` is short for it')
     .argument('[task...]', 'what is to be done; - takes it from stdin')
     .option('--plan', 'make a plan for it, show it, and carry it out after a yes, as retinue plan does')
     .option('-c, --continue', 'go on with the last session in this folder')
     .option('-r, --resume <id>', 'go on with the session of this run, or with the run itself when no task is given')
-    .option('--detach', 'give it to the workers, print its id, and end; needs the engine dbos')
     .option('--web', 'open a window on it in the browser, which stays until Ctrl-C')
     .action(guard(async (words: string[], options) => (await import('./commands/run.js')).run(words, options)))
 
@@ -51,7 +51,7 @@ export function createProgram(): Command {
     .addOption(maxConcurrent())
     .action(guard(async (words: string[], options) => (await import('./commands/chat.js')).chat(words, options)))
 
-  withOutput(program.command('resume'))
+  withDetach(withOutput(program.command('resume')))
     .description('go on with a run whose process ended')
     .argument('<run>', 'its id, or the beginning of it')
     .action(guard(async (id: string, options) => (await import('./commands/resume.js')).resume(id, options)))

@@ -14,6 +14,10 @@ export function withOutput(command: Command): Command {
     .addOption(maxConcurrent())
 }
 
+export function withDetach(command: Command): Command {
+  return command.option('--detach', 'give it to the workers, print its id, and end; needs the engine dbos')
+}
+
 /** What goes into the contract of a new run. A resumed one keeps the contract it has. */
 export function withContract(command: Command): Command {
   return withLimits(

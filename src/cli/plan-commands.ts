@@ -1,17 +1,17 @@
 import type { Command } from 'commander'
 import { guard } from './guard.js'
-import { withOutput, withPlanLimits, withPlanning, withStore, withYes } from './options.js'
+import { withDetach, withOutput, withPlanLimits, withPlanning, withStore, withYes } from './options.js'
 
 /** Plans: made for a goal, looked at, changed, carried out. */
 export function addPlan(program: Command): Command {
   const plan = program.command('plan').description('from a goal to a plan, and from a plan to a result that is checked')
   const looking = (name: string, description: string) => withStore(plan.command(name)).description(description)
 
-  withPlanning(withPlanLimits(withOutput(plan.command('make', { isDefault: true }))))
+  withDetach(withPlanning(withPlanLimits(withOutput(plan.command('make', { isDefault: true })))))
     .description('make a plan for a goal, show it, and carry it out after a yes; `retinue plan "goal"` is short for it')
     .argument('[goal...]', 'what is to be reached; - takes it from stdin')
     .action(guard(async (words: string[], options) => (await import('./commands/plan.js')).planMake(words, options)))
-  withYes(withPlanLimits(withOutput(plan.command('run'))))
+  withDetach(withYes(withPlanLimits(withOutput(plan.command('run')))))
     .description('carry out the plan of a file, or the saved one of a run, with the options of that run')
     .argument('<plan>', 'a file (- for stdin), or the id of a run')
     .action(guard(async (name: string, options) => (await import('./commands/plan-run.js')).planRun(name, options)))

@@ -1,6 +1,7 @@
 import { type Retinue, RetinueError } from '../index.js'
+import { isQuiet } from './audience.js'
 import { openBrowser } from './browser.js'
-import { type DriveOptions, isQuiet } from './drive.js'
+import type { DriveOptions } from './drive.js'
 import { untilEnded } from './until-ended.js'
 
 export type WindowFlags = DriveOptions & { web?: boolean }

@@ -81,3 +81,32 @@ it('it is left with Esc, stays saved, and is carried out later', async () => {
   expect(await later.ended).toBe(0)
   expect(tree(cwd)).toMatchObject(NOTES)
 })
+
+it('--detach gives a plan away: one that is made waits for a yes, a file that is named with -p is carried out', async () => {
+  const { cwd, env } = await planning()
+  const say = (...args: string[]) => retinue([...args, '--mode', 'auto'], { cwd, env })
+  const before = tree(cwd)
+  const made = await say('plan', GOAL, '--no-research', '--detach', '--model', 'scripted/goal.yaml')
+  const id = made.stdout.trim()
+  expect(made).toMatchObject({
+    code: 0,
+    stderr: `The workers have it. Watch it: retinue watch ${id}\nWhat it asks: retinue answer ${id}\n`,
+  })
+  await expect
+    .poll(async () => lines((await retinue(['answer', id, '--json'], { cwd, env })).stdout), { timeout: 60_000 })
+    .toMatchObject([{ kind: 'approval', step: null }])
+  expect((await retinue(['answer', id, '--deny'], { cwd, env })).code).toBe(0)
+  expect((await retinue(['watch', id], { cwd, env })).code).toBe(130)
+  expect(tree(cwd)).toEqual(before)
+
+  const carried = await say('plan', 'run', 'plan.yaml', '--detach', '-p', '--model', 'scripted/run.yaml')
+  expect([carried.code, carried.stderr]).toEqual([0, ''])
+  expect((await retinue(['watch', carried.stdout.trim()], { cwd, env })).code).toBe(0)
+  expect(tree(cwd)).toEqual({ ...before, ...NOTES })
+
+  const recording = await say('plan', 'run', 'plan.yaml', '--detach', '--record', 'r.yaml')
+  expect([recording.code, recording.stderr]).toEqual([
+    42,
+    'retinue: --record is for whoever waits for the run: leave it out with --detach\n',
+  ])
+})

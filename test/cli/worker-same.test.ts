@@ -81,10 +81,12 @@ it('whoever waits for a run that is paused from elsewhere is told, and it is res
   const stands = `Run ${id} was paused by person: lunch. Go on with: retinue resume ${id}\n`
   expect(await retinue(['watch', id], { cwd, env })).toMatchObject({ code: 143, stderr: `retinue: ${stands}` })
   expect((await retinue(['show', id], { cwd, env })).stdout).toContain(stands)
-  const resumed = await retinue(['-r', id, '--detach'], { cwd, env })
+  const resumed = await retinue(['resume', id, '--detach'], { cwd, env })
   expect([resumed.code, resumed.stdout]).toEqual([0, `${id}\n`])
   expect((await retinue(['runs'], { cwd, env })).stdout).toMatch(new RegExp(`^${id}  running `))
   expect((await retinue(['cancel', id], { cwd, env })).stdout).toBe(`Run ${id} is closed: cancelled\n`)
+  const over = await retinue(['resume', id, '--detach'], { cwd, env })
+  expect(over.stderr).toContain(`Run ${id} is closed already; this is its result.\n`)
 })
 
 it('-c goes on with what was said in this folder, not in another one that shares the database', async () => {

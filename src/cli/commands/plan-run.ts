@@ -1,5 +1,7 @@
 import type { Plan, PlanFault } from '../../index.js'
-import { canAsk, type DriveOptions, drive } from '../drive.js'
+import { canAsk, isAsked } from '../audience.js'
+import { refuseToDetach } from '../detach.js'
+import { type DriveOptions, drive } from '../drive.js'
 import { EXIT } from '../exit.js'
 import { withRetinue } from '../open.js'
 import { planDriving } from '../plan/driving.js'
@@ -12,7 +14,8 @@ import type { PlanFlags } from './plan.js'
 
 /** Carries out the plan of a file, or the saved one of a run. Where nobody can be asked, naming it is the yes to it. */
 export async function planRun(named: string, flags: PlanFlags): Promise<number> {
-  const asks = canAsk(flags) && flags.yes !== true
+  refuseToDetach(flags)
+  const asks = isAsked(flags) && flags.yes !== true
   if (canAsk(flags) && !(await offerTrust(flags))) return EXIT.interrupted
   return withRetinue(flags, async (retinue) => {
     const { name, text, run } = await findPlan(retinue, named)

@@ -1,6 +1,8 @@
 import { nearest, type Retinue, RetinueError } from '../../index.js'
+import { canAsk, isAsked } from '../audience.js'
 import type { ContractFlags } from '../contract-flags.js'
-import { canAsk, type DriveOptions, drive } from '../drive.js'
+import { refuseToDetach } from '../detach.js'
+import { type DriveOptions, drive } from '../drive.js'
 import { EXIT } from '../exit.js'
 import { readStdin } from '../input.js'
 import { type WorkOptions, withRetinue } from '../open.js'
@@ -25,6 +27,7 @@ const OTHER_NAMES: Record<string, string> = {
 /** Makes a plan for a goal, and carries it out where somebody says yes to it. */
 export async function planMake(words: string[], flags: PlanFlags): Promise<number> {
   const goal = await goalFrom(words, flags)
+  refuseToDetach(flags)
   if (canAsk(flags) && !(await offerTrust(flags))) return EXIT.interrupted
   return withRetinue(flags, (retinue) => planForGoal(retinue, goal, flags))
 }
@@ -41,7 +44,7 @@ export function planForGoal(
 ): Promise<number> {
   const { left, ...session } = more
   const options = planOptions(flags)
-  const asks = canAsk(flags) || (flags.detach === true && flags.print !== true)
+  const asks = isAsked(flags)
   const execute = flags.yes === true || asks
   const approve = flags.yes === true ? ('yes' as const) : ('ask' as const)
   const driving: DriveOptions = {

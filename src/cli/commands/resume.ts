@@ -1,5 +1,6 @@
 import { type Retinue, RetinueError } from '../../index.js'
 import { missingFor } from '../attendance.js'
+import { refuseToDetach } from '../detach.js'
 import { type DriveOptions, drive } from '../drive.js'
 import { type WorkOptions, withRetinue } from '../open.js'
 import { planDriving } from '../plan/driving.js'
@@ -7,6 +8,7 @@ import { optionsOfRun } from '../plan/of-run.js'
 import { isFree } from '../stands.js'
 
 export async function resume(id: string, options: WorkOptions & DriveOptions): Promise<number> {
+  refuseToDetach(options)
   return withRetinue(options, async (retinue) => resumeRun(retinue, (await retinue.find(id)).run_id, options))
 }
 
@@ -20,6 +22,8 @@ export async function resumeRun(retinue: Retinue, run_id: string, options: Drive
   const driving: DriveOptions = {
     ...options,
     finished: status === 'closed',
+    // There is nothing of it to give away.
+    ...(status === 'closed' ? { detach: false } : {}),
     asked_elsewhere: await asksElsewhere(retinue, run_id),
     ...(run.plan ? planDriving(retinue, { ...options, as: await optionsOfRun(retinue, run) }) : {}),
   }

@@ -9,7 +9,8 @@ import {
   type RunResult,
   writePlan,
 } from '../../index.js'
-import { type DriveOptions, type Ending, isQuiet } from '../drive.js'
+import { isQuiet } from '../audience.js'
+import type { DriveOptions, Ending } from '../drive.js'
 import { EXIT, exitOfResult } from '../exit.js'
 import { paintFor } from '../style.js'
 import { checkedLines } from './checked-lines.js'
