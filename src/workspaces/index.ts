@@ -1,6 +1,6 @@
 export type { Files } from './files.js'
 export { bringHome } from './homecoming.js'
-export { createKept, type Kept } from './kept.js'
+export { createKept, type Kept, type KeptParts } from './kept.js'
 export type { KeptFault, KeptResult } from './kept-fault.js'
 export type { KeptTree } from './kept-state.js'
 export { type AgentTree, RunTrees, type TreeOwner, type Work } from './run-trees.js'

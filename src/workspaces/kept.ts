@@ -12,10 +12,15 @@ export type KeptParts = RunKnowledge & {
   titleOf(run_id: string): Promise<string>
   /** null: the run has no such sub-agent. */
   agentOf(run_id: string, agent_id: string): Promise<KnownAgent | null>
+  /** Of a run that is worked on in another checkout, what it has carried so far, which is here then; null: of no such run. */
+  carriedOf(run_id: string): Promise<KeptResult<{ ends: Ends }> | null>
   now(): number
   /** What must not get into a commit. */
   check?: CommitCheck
 }
+
+/** Where a run's own tree began, and what it has now. */
+type Ends = { base: string; result: string }
 
 type Applied = { paths: string[]; commit: string | null }
 
@@ -46,8 +51,8 @@ export function createKept(parts: KeptParts): Kept {
     return { ok: true as const, all: await judgeTrees(trees, parts, listed.trees) }
   }
 
-  /** Where a run's own tree began and what it has now; null: it never had one. */
-  async function endsOf(run_id: string): Promise<{ base: string; result: string } | null> {
+  /** null: it never had a tree of its own. */
+  async function endsOf(run_id: string): Promise<Ends | null> {
     const remembered = await trees.recall(run_id)
     if (remembered.ok) return remembered
     const landing = await landingOf(run_id)
@@ -101,7 +106,9 @@ export function createKept(parts: KeptParts): Kept {
 
     async diff(run_id, { agent_id = ROOT, ...options } = {}) {
       if (agent_id !== ROOT) return diffOfAgent(run_id, agent_id, options)
-      const ends = await endsOf(run_id)
+      const carried = await parts.carriedOf(run_id)
+      if (carried?.ok === false) return carried
+      const ends = carried?.ends ?? (await endsOf(run_id))
       if (ends === null) return (await statusOf(run_id)) === null ? unknown(run_id) : noTree(run_id)
       const made = await trees.diff(ends.base, ends.result, options)
       return made.ok ? made : fault('failed', `What run ${run_id} changed cannot be shown: ${made.message}`)
@@ -125,9 +132,7 @@ export function createKept(parts: KeptParts): Kept {
       const kept = listed.trees.find((tree) => tree.run_id === run_id && tree.name === work.name)
       if (!kept || kept.commit === null) return notKept(work)
       const { base, result } =
-        work.base === null
-          ? ((await endsOf(run_id)) as { base: string; result: string })
-          : { base: work.base, result: kept.commit }
+        work.base === null ? ((await endsOf(run_id)) as Ends) : { base: work.base, result: kept.commit }
       const landed = await trees.land({ base, to: result, exactly: false })
       if (!landed.ok) return notLanded(run_id, work, landed, trees)
       const paths = landed.paths.map((path) => ownPath(trees, path))

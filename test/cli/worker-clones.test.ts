@@ -17,10 +17,21 @@ const SCRIPT = JSON.stringify({
   },
 })
 
+const ASKING = JSON.stringify({
+  agents: {
+    root: [
+      { calls: [{ spawn_agent: { task: 'Write', owns: ['b.txt'] } }] },
+      { calls: [{ ask_user: { question: 'Is that all?' } }] },
+      { text: 'Done.' },
+    ],
+    a1: [{ calls: [{ write_file: { path: 'b.txt', content: 'beta\n' } }] }, { text: 'Written.' }],
+  },
+})
+
 /** A person's clone, the clone that a worker has, and a database. */
 async function clones() {
   const store = await (await sharedPostgres()).database()
-  const origin = makeProject({ 's.yaml': SCRIPT, 'a.txt': 'alpha\n' }, { git: true })
+  const origin = makeProject({ 's.yaml': SCRIPT, 'asking.yaml': ASKING, 'a.txt': 'alpha\n' }, { git: true })
   const place = makeProject({})
   const clone = (name: string) => {
     git(place, 'clone', '--quiet', origin, name)
@@ -67,7 +78,20 @@ it('what was left to them is brought home when the person wants it, and nothing 
   await worker.ended
   expect((await away.call('gc')).code).toBe(0)
   expect(existsSync(join(away.cwd, '.retinue', 'worktrees', id))).toBe(false)
-  expect(readdirSync(away.cwd).sort()).toEqual(['.git', '.retinue', 'a.txt', 's.yaml'])
+  expect(readdirSync(away.cwd).sort()).toEqual(['.git', '.retinue', 'a.txt', 'asking.yaml', 's.yaml'])
+})
+
+it('what a run has changed so far can be seen from any clone while it is worked on in another', async () => {
+  const { store, home, away } = await clones()
+  await workerProcess(away.cwd, store)
+  const given = await home.call('--detach', '--model', 'scripted/asking.yaml', '--mode', 'auto', 'Do it')
+  const id = given.stdout.trim()
+  expect(given.code).toBe(0)
+  await expect.poll(async () => (await home.call('answer', id, '--json')).stdout, { timeout: 60_000 }).not.toBe('')
+  const diff = await home.call('diff', id)
+  expect([diff.code, diff.stderr, diff.stdout]).toEqual([0, '', (await away.call('diff', id)).stdout])
+  expect(diff.stdout).toContain('+beta')
+  expect(git(home.cwd, 'status', '--porcelain')).toBe('')
 })
 
 it('who is there is said for all clones of the project, and for no others', async () => {
@@ -83,6 +107,8 @@ it('who is there is said for all clones of the project, and for no others', asyn
       .map((line) => JSON.parse(line).project),
   ).toEqual([away.cwd])
   expect((await home.call('workers', '--all', '--json')).stdout.trim().split('\n')).toHaveLength(2)
+  expect((await home.call('workers')).stdout).toMatch(new RegExp(`, ${away.cwd}\n$`))
+  expect((await away.call('workers')).stdout).not.toContain(away.cwd)
 })
 
 it('folders that are given the same project share their workers, and whoever asks is told so with any engine', async () => {

@@ -44,6 +44,7 @@ async function folder(options: { git?: boolean; below?: string; files?: Record<s
     isCarried: async (_, agent_id, commit) => known.carried.has(`${agent_id} ${commit}`),
     isAlive: (owner) => host.identity.isAlive(owner),
     agentOf: async (_, agent_id) => known.agents.get(agent_id) ?? null,
+    carriedOf: async () => null,
     now: () => 40 * DAY,
     titleOf: async () => 'Mend the roof',
   }

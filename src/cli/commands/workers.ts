@@ -14,7 +14,9 @@ export async function workers(flags: WorkersFlags): Promise<number> {
     }
     const paint = paintFor(process.stdout, process.env)
     if (present.length === 0) process.stdout.write('No worker is there. Start one: retinue worker\n')
-    for (const worker of present) process.stdout.write(`${workerLine(worker, flags.all === true, paint)}\n`)
+    // Of a clone it is not known whose it is, unless its folder is said.
+    const isElsewhere = ({ project }: PresentWorker) => flags.all === true || project !== retinue.cwd
+    for (const worker of present) process.stdout.write(`${workerLine(worker, isElsewhere(worker), paint)}\n`)
     return 0
   })
 }

@@ -73,7 +73,7 @@ async function stored(retinue: Retinue): Promise<Finding[]> {
 
 function unopened(error: Error): Finding {
   const code = error instanceof RetinueError ? error.code : 'store'
-  if (code === 'config') return problem('configuration', error.message, 'Correct the file, then run doctor again.')
+  if (code === 'config') return problem('configuration', error.message, 'Correct that, then run doctor again.')
   if (code === 'input') return problem('folder', error.message, 'Name a folder that can be read.')
   return problem('store', error.message, 'Without it nothing works. Name another one with --store, or mend this one.')
 }

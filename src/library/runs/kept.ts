@@ -5,6 +5,7 @@ import {
   createKept,
   type Kept,
   type KeptFault,
+  type KeptParts,
   type KeptResult,
   type Travel,
 } from '../../workspaces/index.js'
@@ -97,6 +98,19 @@ export class KeptRuns {
     return !known.ok || known.result !== result.landing.commit
   }
 
+  async #carried(run_id: string): ReturnType<KeptParts['carriedOf']> {
+    const { host, cwd, reader, travel } = this.parts
+    const [way, run] = await Promise.all([travel(run_id), reader.known(run_id)])
+    if (way === null || run?.status === 'closed') return null
+    const where = await way.whereabouts(ROOT)
+    if (where === null || where.checkout === way.checkout) return null
+    const opened = await host.trees(cwd, run_id)
+    const brought = opened.ok ? await way.bring(opened.trees, where.commit, ROOT) : opened
+    if (brought.ok) return { ok: true, ends: { base: way.base, result: where.commit } }
+    const message = `What run ${run_id} changed so far cannot be had here: ${brought.message}`
+    return { ok: false, code: 'failed', message }
+  }
+
   /** What runs that were begun in other checkouts have left here. */
   async sweep(): Promise<void> {
     settled(await (await this.#open()).sweep())
@@ -127,6 +141,7 @@ export class KeptRuns {
       isAway: async (run_id) => (await this.parts.travel(run_id))?.isHome === false,
       isAlive: (owner) => host.identity.isAlive(owner),
       agentOf: (run_id, agent_id) => reader.child(run_id, agent_id),
+      carriedOf: (run_id) => this.#carried(run_id),
       now: () => host.clock.now(),
       titleOf: async (run_id) => titleOf((await reader.root(run_id)).memory.contract.step.title),
     })
