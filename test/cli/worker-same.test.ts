@@ -27,8 +27,8 @@ const SCRIPTS = {
 async function place() {
   const store = await (await sharedPostgres()).database()
   const cwd = makeProject(SCRIPTS, { git: true })
-  await workerProcess(cwd, store)
-  return { cwd, env: { RETINUE_STORE: store, RETINUE_ENGINE: 'dbos' } }
+  const worker = await workerProcess(cwd, store)
+  return { worker, cwd, env: { RETINUE_STORE: store, RETINUE_ENGINE: 'dbos' } }
 }
 
 /** Without what is another each time. */
@@ -104,8 +104,8 @@ it('-c goes on with what was said in this folder, not in another one that shares
   })
 })
 
-it('whoever leaves a chat is told that the workers go on with what they began', async () => {
-  const { cwd, env } = await place()
+it('whoever leaves a chat is told that the workers go on with what they began, and when they come back, that it waits for one', async () => {
+  const { worker, cwd, env } = await place()
   const terminal = openTerminal(['chat', '-m', 'scripted/slow.yaml'], cwd, { env })
   await terminal.shows('Enter sends')
   terminal.type('/spawn take your time\r')
@@ -114,4 +114,12 @@ it('whoever leaves a chat is told that the workers go on with what they began', 
   // As where it would have to be gone on with.
   expect(await terminal.ended).toBe(130)
   expect(terminal.screen()).toMatch(/^The workers go on with it: retinue watch \w{10}$/m)
+  worker.kill('SIGKILL')
+  await worker.ended
+  const there = async () => (await retinue(['workers', '--json'], { cwd, env })).stdout
+  await expect.poll(there, { timeout: 60_000 }).toBe('')
+  const back = openTerminal(['chat', '-c', '-m', 'scripted/slow.yaml'], cwd, { env })
+  await back.shows('t1 waits (No worker is there: start one with retinue worker): take your time')
+  back.type('\u0004')
+  expect(await back.ended).toBe(0)
 })

@@ -1,4 +1,5 @@
-import { type Choices, VERSION } from '../../index.js'
+import { type Choices, type Retinue, type RunSummary, VERSION } from '../../index.js'
+import { missingFor } from '../attendance.js'
 import { age, line, plural, printable } from '../style.js'
 import { reportOf } from './answer.js'
 import { choicesOf } from './choices.js'
@@ -28,19 +29,23 @@ export async function greeting(room: Room, resumed: boolean): Promise<string> {
   }
   const unfinished = await conversation.unfinished()
   if (unfinished) {
-    const { run_id, status } = unfinished
-    const what =
-      status === 'running'
-        ? `is being worked on elsewhere: wait for it, or see it with retinue watch ${run_id}`
-        : `was interrupted (run ${run_id}): /resume goes on with it`
-    lines.push(`${yellow('!')} The last answer ${what}`)
+    lines.push(`${yellow('!')} The last answer ${await standing(retinue, unfinished)}`)
   }
   for (const { id, run } of await tasks.list()) {
     if (!run || run.status === 'closed') continue
-    const does = run.status === 'running' ? 'still works' : `was interrupted: /resume ${id}`
+    const missing = await missingFor(retinue, run.run_id)
+    const works = missing === null ? 'still works' : `waits (${missing})`
+    const does = run.status === 'running' ? works : `was interrupted: /resume ${id}`
     lines.push(`${yellow('!')} ${id} ${does}: ${line(run.task.split('\n', 1)[0] as string)}`)
   }
   return lines.join('\n')
+}
+
+async function standing(retinue: Retinue, { run_id, status }: RunSummary): Promise<string> {
+  if (status !== 'running') return `was interrupted (run ${run_id}): /resume goes on with it`
+  const missing = await missingFor(retinue, run_id)
+  if (missing !== null) return `is waited for (run ${run_id}). ${missing}`
+  return `is being worked on elsewhere: wait for it, or see it with retinue watch ${run_id}`
 }
 
 function ending(text: string): string {
