@@ -42,7 +42,8 @@ export async function worker(flags: WorkerFlags): Promise<number> {
       ...{ at_once: own.at_once, per_run: own.per_run, version: VERSION, pid: process.pid },
       health: health?.url ?? null,
     })
-    await compareWithOthers(worker, report)
+    // It is a note, and no reason to end: a database that has no connection left for it now has one later.
+    await compareWithOthers(worker, report).catch(() => {})
     const signal = await ended
     const { working } = worker.health()
     const left = working === 0 ? '' : `; ${plural(working, 'agent')} at work may go on for ${flags.grace} s`
