@@ -11,6 +11,12 @@ const SOMEBODY = 'A worker is there for it now'
 
 type Engine = NonNullable<Extract<StoredEvent, { type: 'run.created' }>['data']['engine']>
 
+/** How a run was given to the workers; undefined: it was begun without them. */
+export async function givenToWorkers(retinue: Retinue, run_id: string): Promise<Engine | undefined> {
+  const [created] = await retinue.store.read({ run_id, limit: 1 })
+  return created?.type === 'run.created' ? created.data.engine : undefined
+}
+
 /** What a run waits for that is not there; null: nothing. */
 export async function missingFor(retinue: Retinue, run_id: string): Promise<string | null> {
   // Whoever may read the log alone does not know who is there.
@@ -20,8 +26,7 @@ export async function missingFor(retinue: Retinue, run_id: string): Promise<stri
 
 /** null: it is closed or paused, or was not given to workers. */
 async function attendance(retinue: Retinue, run_id: string): Promise<{ missing: string | null } | null> {
-  const [created] = await retinue.store.read({ run_id, limit: 1 })
-  const engine = created?.type === 'run.created' ? created.data.engine : undefined
+  const engine = await givenToWorkers(retinue, run_id)
   const run = engine && (await retinue.find(run_id))
   if (!engine || run?.status !== 'running') return null
   const there = await workersFor(retinue, run.workspace_root, engine)

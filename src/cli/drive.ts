@@ -27,6 +27,8 @@ export type DriveOptions = {
   outputFormat: 'text' | 'json' | 'stream-json'
   /** It is given to the workers, and nobody waits for it here. */
   detach?: boolean
+  /** Workers have it. Default: as the engine says, which is so for every run that begins. */
+  far?: boolean
   /** What it asks is answered from wherever somebody is, where nobody is here. */
   asked_elsewhere?: boolean
   /** It was closed before: there is nothing to watch. */
@@ -47,7 +49,7 @@ export type Start = (watching: Watching) => Run
 /** Works a run in this process or has workers do so, shows it, and records it where that is asked for. */
 export async function drive(retinue: Retinue, options: DriveOptions, start: Start): Promise<number> {
   if (options.detach) return detach(retinue, options, start)
-  const far = retinue.engine === 'dbos'
+  const { far = retinue.engine === 'dbos' } = options
   const missing = far && !options.finished ? await sayWhetherAnybodyWorks(retinue) : null
   if (options.record === undefined) return work(retinue, options, start, missing)
   const file = openScriptFile(options.record)
@@ -76,7 +78,7 @@ export async function drive(retinue: Retinue, options: DriveOptions, start: Star
  */
 async function work(retinue: Retinue, options: DriveOptions, start: Start, missing: string | null): Promise<number> {
   const { stdout, stderr } = process
-  const far = retinue.engine === 'dbos'
+  const { far = retinue.engine === 'dbos' } = options
   const text = options.outputFormat === 'text'
   const quiet = isQuiet(options)
   const streams = text && !quiet && stdout.isTTY === true && !options.finished

@@ -1,4 +1,5 @@
 import type { Retinue } from '../../index.js'
+import { givenToWorkers } from '../attendance.js'
 import { sayWhetherAnybodyWorks } from '../detach.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { unknownAgent } from '../show/unknown.js'
@@ -11,7 +12,8 @@ export async function cancel(id: string, agent: string | undefined, options: Can
     const { run_id, status } = await retinue.find(id)
     const row = agent === undefined ? null : await findAgent(retinue, run_id, agent)
     const sub_agent = row?.parent_id ? row.agent_id : null
-    if (retinue.engine === 'dbos' && status !== 'closed') await sayWhetherAnybodyWorks(retinue)
+    const far = retinue.engine === 'dbos' && (await givenToWorkers(retinue, run_id)) !== undefined
+    if (far && status !== 'closed') await sayWhetherAnybodyWorks(retinue)
     const result =
       sub_agent === null
         ? await retinue.cancel(run_id, 'person', options.reason)

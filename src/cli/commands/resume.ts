@@ -1,5 +1,5 @@
 import { type Retinue, RetinueError } from '../../index.js'
-import { missingFor } from '../attendance.js'
+import { givenToWorkers, missingFor } from '../attendance.js'
 import { refuseToDetach } from '../detach.js'
 import { type DriveOptions, drive } from '../drive.js'
 import { type WorkOptions, withRetinue } from '../open.js'
@@ -16,6 +16,7 @@ export async function resumeRun(retinue: Retinue, run_id: string, options: Drive
   const run = await retinue.find(run_id)
   const { status } = run
   if (status === 'running' && !isFree(run, retinue)) throw await held(retinue, run_id)
+  const given = await givenToWorkers(retinue, run_id)
   // A closed run gives its result again; what led to it is not happening now and is not shown as if it were.
   const quiet = options.print === true || options.outputFormat !== 'text'
   if (status === 'closed' && !quiet) process.stderr.write(`Run ${run_id} is closed already; this is its result.\n`)
@@ -24,7 +25,9 @@ export async function resumeRun(retinue: Retinue, run_id: string, options: Drive
     finished: status === 'closed',
     // There is nothing of it to give away.
     ...(status === 'closed' ? { detach: false } : {}),
-    asked_elsewhere: await asksElsewhere(retinue, run_id),
+    // It is known from its beginning whether workers have it, and whether anybody is asked then.
+    far: retinue.engine === 'dbos' && given !== undefined,
+    asked_elsewhere: given?.asks === true,
     ...(run.plan ? planDriving(retinue, { ...options, as: await optionsOfRun(retinue, run) }) : {}),
   }
   return drive(retinue, driving, (watching) => retinue.resume(run_id, watching))
@@ -41,14 +44,4 @@ async function held(retinue: Retinue, run_id: string): Promise<RetinueError> {
     'held',
     `Run ${run_id} was given to the workers, and they go on with it by themselves. ${then}`,
   )
-}
-
-/** Of a run on workers it is known from its beginning whether anybody is asked. */
-async function asksElsewhere(retinue: Retinue, run_id: string): Promise<boolean> {
-  return (await givenToWorkers(retinue, run_id))?.asks === true
-}
-
-async function givenToWorkers(retinue: Retinue, run_id: string) {
-  const [created] = await retinue.store.read({ run_id, limit: 1 })
-  return created?.type === 'run.created' ? created.data.engine : undefined
 }

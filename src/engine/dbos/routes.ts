@@ -1,6 +1,7 @@
 import type { Contract } from '../../domain/index.js'
 import type { Store } from '../../store/index.js'
 import { remember } from '../remember.js'
+import { givenToWorkers } from './given.js'
 
 /** A folder that agents work in: one of the checkouts of a project. Where a project has no other, both are the same. */
 export type Here = { project: string; checkout: string }
@@ -53,8 +54,7 @@ export class Routes {
   async #boundTo(run_id: string): Promise<string | null> {
     const known = this.#bound.get(run_id)
     if (known !== undefined) return known
-    const [created] = await this.store.read({ run_id, limit: 1 })
-    const engine = created?.type === 'run.created' ? created.data.engine : undefined
-    return remember(this.#bound, run_id, engine?.travels ? null : (engine?.checkout ?? null))
+    const given = await givenToWorkers(this.store, run_id)
+    return remember(this.#bound, run_id, given?.travels ? null : (given?.checkout ?? null))
   }
 }

@@ -17,8 +17,7 @@ export class Asking {
     private readonly store: Store,
     private readonly clock: Clock,
     /** Has whoever it is said to worked on, where that would not hear it otherwise. */
-    private readonly wake: (wanted: Omit<Signal, 'id' | 'at'>, about: string) => Promise<void> | undefined = () =>
-      undefined,
+    private readonly wake: (wanted: Omit<Signal, 'id' | 'at'>, about: string) => Promise<void>,
   ) {}
 
   /** `come`: what came of it; null: nothing so far. `about`: of what in the run. Rejects when the signal says so. */

@@ -12,7 +12,7 @@ import {
   ownerInWords,
   type Redactor,
 } from '../../domain/index.js'
-import { type Engine, leaveResting, type PauseSignal, type ResumeSignal } from '../../engine/index.js'
+import { type Engine, givenToWorkers, leaveResting, type PauseSignal, type ResumeSignal } from '../../engine/index.js'
 import type { Host } from '../../host/index.js'
 import type { Model } from '../../models/index.js'
 import { AgentLoop, type AgentPlace, historyOf, Recorder, trimHistory } from '../../runtime/index.js'
@@ -73,11 +73,18 @@ export class RunDriver {
   }
 
   /** Whoever rests does not hear what is said to it. */
-  #wake(wanted: Omit<Signal, 'id' | 'at'>, about: string): Promise<void> | undefined {
-    if (wanted.kind !== 'pause') return this.parts.far?.wake(wanted, about)
+  async #wake(wanted: Omit<Signal, 'id' | 'at'>, about: string): Promise<void> {
+    const far = await this.#farOf(wanted.run_id)
+    if (wanted.kind !== 'pause') return far?.wake(wanted, about)
     const { ask, finishes } = wanted.data as PauseSignal
     // Those who finish wake whoever waits for them.
-    return finishes ? undefined : this.parts.far?.wake({ ...wanted, kind: `pause-${ask}` }, about)
+    if (!finishes) await far?.wake({ ...wanted, kind: `pause-${ask}` }, about)
+  }
+
+  /** For what is done to a run that there is: one that was begun without workers is none of theirs, whatever the setting. */
+  async #farOf(run_id: string): Promise<FarRuns | null> {
+    const { far, store } = this.parts
+    return far && (await givenToWorkers(store, run_id)) ? far : null
   }
 
   async begin(
@@ -194,10 +201,11 @@ export class RunDriver {
     if (!run) throw new RetinueError('not_found', `There is no run ${run_id} in this store`)
     const done = await this.parts.reader.result(run_id)
     if (done) return done
+    const far = await this.#farOf(run_id)
+    if (this.parts.far && !far) throw notForWorkers(run)
     await this.#canGoOn(run)
     const { memory } = await this.parts.reader.root(run_id)
     allow(memory.contract.permissions.mode)
-    const { far } = this.parts
     if (far) {
       const { principal } = watching
       const free = await this.#free(run_id)
@@ -251,12 +259,11 @@ export class RunDriver {
 
   /** Whoever waits for it where it was begun need not see to that. */
   async #broughtHome(far: FarRuns, run_id: string, landing: Landing): Promise<Landing> {
-    const [[created], { memory }] = await Promise.all([
-      this.parts.store.read({ run_id, limit: 1 }),
+    const [given, { memory }] = await Promise.all([
+      givenToWorkers(this.parts.store, run_id),
       this.parts.reader.root(run_id),
     ])
-    const engine = created?.type === 'run.created' ? created.data.engine : undefined
-    if (engine?.travels === undefined || engine.checkout !== far.checkout) return landing
+    if (given?.travels === undefined || given.checkout !== far.checkout) return landing
     const { away: _, ...there } = landing
     try {
       if (!landing.away || landing.files.length === 0) {
@@ -338,7 +345,8 @@ export class RunDriver {
     const run = await this.parts.reader.find(run_id)
     const id = run.run_id
     const why = this.parts.redactor.redact(reason)
-    if (this.parts.far) return this.#cancelElsewhere(this.parts.far, id, by, why, signal)
+    const far = await this.#farOf(id)
+    if (far) return this.#cancelElsewhere(far, id, by, why, signal)
     if (await this.parts.reader.isHeld(id)) {
       const closed = await this.#asking.until({ run_id: id, kind: 'cancel', data: why, by }, signal, async () => {
         const closed = await this.parts.reader.result(id)
@@ -416,7 +424,7 @@ export class RunDriver {
 
   /** Whether workers go on with a run by themselves, though whoever had it last may be dead: nobody has let go of it. */
   async #isTakenUp(run_id: string): Promise<boolean> {
-    return this.parts.far !== null && (await this.parts.store.lease(run_id, ROOT))?.expires_at !== 0
+    return (await this.#farOf(run_id)) !== null && (await this.parts.store.lease(run_id, ROOT))?.expires_at !== 0
   }
 
   async cancelAgent(
@@ -485,9 +493,8 @@ export class RunDriver {
   /** One whose files go with it is for the workers, wherever it is asked for: what is in its folder may be older. */
   async #canGoOn(run: { run_id: string; workspace_root: string }): Promise<void> {
     const { run_id } = run
-    const [created] = await this.parts.store.read({ run_id, limit: 1 })
-    const travels = created?.type === 'run.created' && created.data.engine?.travels !== undefined
-    if (!travels) return this.belongsHere(run)
+    const given = await givenToWorkers(this.parts.store, run_id)
+    if (!given?.travels) return this.belongsHere(run)
     if (this.parts.far) return
     throw new RetinueError(
       'input',
@@ -561,6 +568,14 @@ function conversation({ memory, material }: Awaited<ReturnType<RunReader['root']
     return !(open && i === memory.messages.length - 1)
   })
   return [...historyOf(memory, material.history), ...closed]
+}
+
+/** Nobody knows which of their checkouts has its files, nor whom it may ask. */
+function notForWorkers({ run_id, workspace_root }: { run_id: string; workspace_root: string }): RetinueError {
+  return new RetinueError(
+    'input',
+    `Run ${run_id} was begun without workers, and is not for them: go on with it in ${workspace_root} with --engine local`,
+  )
 }
 
 /** States in which an agent is worked on. */

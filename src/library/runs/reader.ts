@@ -1,5 +1,5 @@
 import { type AgentMemory, type AgentResult, type Contract, type RunRow, titleOf } from '../../domain/index.js'
-import { type Engine, pauseIn } from '../../engine/index.js'
+import { type Engine, givenToWorkers, pauseIn } from '../../engine/index.js'
 import { loadAgent, type Material } from '../../runtime/index.js'
 import type { Store } from '../../store/index.js'
 import type { RunResult, RunSummary } from '../api.js'
@@ -47,7 +47,8 @@ export class RunReader {
   async #summaries(rows: readonly RunRow[]): Promise<RunSummary[]> {
     const known = await Promise.all(rows.map((row) => this.#known(row)))
     const left = known.filter((run) => run.status === 'interrupted' && !run.paused).map(({ run_id }) => run_id)
-    const given = (await Promise.all(left.map((id) => this.#givenToWorkers(id)))).flat()
+    const how = await Promise.all(left.map((id) => givenToWorkers(this.store, id)))
+    const given = left.filter((_, i) => how[i] !== null)
     if (given.length === 0) return known
     const waiting = await this.askedFor(given)
     return known.map((run) => (waiting.has(run.run_id) ? { ...run, status: 'running', waits_for_worker: true } : run))
@@ -67,11 +68,6 @@ export class RunReader {
   async isHeld(run_id: string): Promise<boolean> {
     const lease = await this.store.lease(run_id, ROOT)
     return lease !== null && this.engine.isHeld(lease)
-  }
-
-  async #givenToWorkers(run_id: string): Promise<string[]> {
-    const [created] = await this.store.read({ run_id, limit: 1 })
-    return created?.type === 'run.created' && created.data.engine ? [run_id] : []
   }
 
   /** Who began it. Only the log tells a program's order from words that look like one. */

@@ -1,7 +1,7 @@
 import type { Catalog } from '../../control/index.js'
 import type { Redactor } from '../../domain/index.js'
 import { type AgentMemory, type AgentResult, isOpen, parentIdOf, type RunRow } from '../../domain/index.js'
-import { isLeftAlone, resumeOf, type Words, type WorkerEngine } from '../../engine/index.js'
+import { givenToWorkers, isLeftAlone, resumeOf, type Words, type WorkerEngine } from '../../engine/index.js'
 import type { Host } from '../../host/index.js'
 import { AbandonedError, type Above, AgentLoop, loadMaterial, Recorder } from '../../runtime/index.js'
 import type { Lease, Signal, Store } from '../../store/index.js'
@@ -118,10 +118,9 @@ export class Advancing {
   /** One whose files do not go with it is worked on where it was begun, and nowhere else. */
   async #isHere({ run_id, workspace_root }: RunRow): Promise<boolean> {
     const { store, cwd, checkout } = this.parts
-    const [created] = await store.read({ run_id, limit: 1 })
-    const engine = created?.type === 'run.created' ? created.data.engine : undefined
-    if (engine?.travels) return true
-    return engine?.checkout === undefined ? workspace_root === cwd : engine.checkout === checkout
+    const given = await givenToWorkers(store, run_id)
+    if (given?.travels) return true
+    return given?.checkout === undefined ? workspace_root === cwd : given.checkout === checkout
   }
 
   /** One that is cancelled is closed by any worker, unless it has worktrees where it was begun. */
@@ -325,8 +324,7 @@ export class Advancing {
   /** Somebody may be asked where somebody could be when the run was given to the workers. Who listens has said so. */
   async #watching(run_id: string): Promise<Watching> {
     const { store, words } = this.parts
-    const [created] = await store.read({ run_id, limit: 1 })
-    const asks = created?.type === 'run.created' && created.data.engine?.asks
+    const asks = (await givenToWorkers(store, run_id))?.asks
     const watched = (await store.signals({ run_id, after: 0 })).some(({ kind }) => kind === WATCHED)
     return { ...(asks ? { person: FAR_PERSON } : {}), ...(watched ? { onDelta: words.speaker(run_id) } : {}) }
   }
