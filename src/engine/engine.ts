@@ -34,6 +34,8 @@ export type ChildWork<T> = {
   abandon(why: string): void
   stopped: AbortSignal
   cancelled(): Cancel | null
+  /** Whether it has begun, or does without anybody else having to let it. */
+  isBegun(): Promise<boolean>
   /** It can be cancelled until then. */
   forget(): void
 }

@@ -102,7 +102,8 @@ export class LocalEngine implements Engine {
     const forget = this.#place.onCancel(`${task.run_id}/${task.agent_id}`, cancel)
     const ended = run()
     ended.catch(forget)
-    return { ended, cancel, abandon, stopped: left.signal, cancelled: () => cancelled, forget }
+    const isBegun = async () => true
+    return { ended, cancel, abandon, stopped: left.signal, cancelled: () => cancelled, isBegun, forget }
   }
 
   close(): Promise<void> {

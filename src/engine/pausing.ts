@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import type { AgentRow } from '../domain/index.js'
 import type { Signal, Store } from '../store/index.js'
 import { AT_REST } from './dbos/rest.js'
 
 /**
- * `ask`: the same however often it is said. `finishes`: what is at work does so first, and the root agent sees to that;
- * otherwise all of the run is let go of at once.
+ * `ask`: the same however often it is said. `finishes`: what is at work does so first, and the root agent sees to that,
+ * while no other of its sub-agents begins; otherwise all of the run is let go of at once.
  */
 const pauseSchema = z.strictObject({ ask: z.string(), reason: z.string(), finishes: z.boolean() })
 export type PauseSignal = z.infer<typeof pauseSchema>
@@ -54,15 +55,34 @@ export async function isLeftAlone(store: Store, agent: { run_id: string; agent_i
 }
 
 async function isPaused(store: Store, { run_id, agent_id }: { run_id: string; agent_id: string }): Promise<boolean> {
-  const pause = pauseIn(await store.signals({ run_id, after: 0 }))
+  const signals = await store.signals({ run_id, after: 0 })
+  const pause = pauseIn(signals)
   if (!pause) return false
-  const is_root = (await store.agents(run_id)).some((row) => row.agent_id === agent_id && row.parent_id === null)
+  const row = await store.agent(run_id, agent_id)
+  const is_root = row?.parent_id === null
   if (!pause.finishes) {
     await leaveResting(store, run_id, is_root ? 'all' : [agent_id])
     return true
   }
   // As long as it has not let go of the run, it joins what others finish.
-  return is_root && (await store.lease(run_id, agent_id))?.expires_at === 0
+  if (is_root) return (await store.lease(run_id, agent_id))?.expires_at === 0
+  return row?.state === 'created' && !isCancelled(signals, agent_id) && (await isStep(store, row))
+}
+
+/** Whether it is at the beginning of something, and not part of what others are at work on. */
+async function isStep(store: Store, { run_id, agent_id, parent_id }: AgentRow): Promise<boolean> {
+  if (parent_id === null || (await store.agent(run_id, parent_id))?.parent_id !== null) return false
+  const made = (await store.read({ run_id, agent_id: parent_id })).find(
+    (event) => event.type === 'agent.subagent_created' && event.data.sub_agent_id === agent_id,
+  )
+  return made?.type === 'agent.subagent_created' && made.data.repairs === undefined
+}
+
+/** It is only to be closed. */
+function isCancelled(signals: readonly Signal[], agent_id: string): boolean {
+  return signals.some(
+    ({ kind, data }) => kind === 'cancel_agent' && (data as { agent_id: string }).agent_id === agent_id,
+  )
 }
 
 /** Those that were kept for whoever goes on with the run. */

@@ -65,6 +65,8 @@ export class Delegation implements Delegator {
   /** Sub-agents that are being made just now, and those that are being let write. */
   #making = 0
   #admitting = 0
+  /** How often it is being looked just now whether a run that is paused can be let go of. */
+  #leaving = 0
   #stopped: { by: string; reason: string } | null = null
   /** Why this process lets go of the agent, and so of those below it. */
   #abandoned: string | null = null
@@ -279,22 +281,34 @@ export class Delegation implements Delegator {
   }
 
   #leaveWhenIdle(): void {
-    if (this.#paused === null || !this.#isIdle) return
     const why = this.#paused
-    // One that has just closed may let another go on that waited for it.
-    setTimeout(() => {
-      if (this.#isIdle) this.side.leave(why)
-    }, IDLE_MS)
+    if (why === null || !this.#recovered) return
+    this.#leaving += 1
+    const look = async () => {
+      if (await this.#isIdle()) this.side.leave(why)
+    }
+    const over = () => {
+      this.#leaving -= 1
+    }
+    // One that has just closed may let another go on that waited for it. A store that does not answer is met by the loop.
+    setTimeout(() => void look().then(over, over), IDLE_MS)
   }
 
-  /** Whether everybody waits for something that will not happen as long as it is paused. */
-  get #isIdle(): boolean {
-    return this.#recovered && [...this.#open.values()].every(({ waits }) => waits)
+  /** Whether everybody waits for something that will not happen as long as it is paused: also those that have not begun. */
+  async #isIdle(): Promise<boolean> {
+    const unbegun = new Set<string>()
+    const busy = () => [...this.#open].filter(([id, { waits }]) => !waits && !unbegun.has(id))
+    for (const [id, { run, ended }] of busy()) {
+      const begins = run === null || ended || this.#child(id).repairs !== null
+      if (begins || (await run.isBegun())) return false
+      unbegun.add(id)
+    }
+    return busy().length === 0
   }
 
   /** Whether all that is left to do here is to wait for what sub-agents do elsewhere. */
   get rests(): boolean {
-    if (this.#making > 0) return false
+    if (this.#making > 0 || this.#leaving > 0) return false
     // Nobody below it may write before it may itself; and where it waits for nobody, nobody has it taken up again.
     if ((this.#admitting > 0 || this.#open.size === 0) && this.side.files.awaits === null) return false
     return [...this.#open.values()].every(({ run, ended, waits }) => run !== null && (!ended || waits))

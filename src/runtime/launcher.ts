@@ -24,6 +24,8 @@ export interface ChildRun {
   readonly stopped: AbortSignal
   /** Who cancelled it. */
   cancelled(): { by: string; reason: string } | null
+  /** Whether it has begun. One that has not, and is not in this process, does not as long as its run is paused. */
+  isBegun(): Promise<boolean>
   /** It is closed. */
   forget(): void
   /** Lets go of it without a word in the log. */

@@ -176,15 +176,26 @@ const PLAN = {
   ],
 }
 
-async function planned(finished: WhenFinished) {
+/** A plan on workers; `left`: how waiting for it ended. */
+async function begun(
+  finished: WhenFinished,
+  plan: object,
+  { count, concurrency }: { count: number; concurrency: number },
+) {
   const store = await (await sharedPostgres()).database({ finished })
   const cwd = makeProject({ ...OTHER, 'script.yaml': PLAN_SCRIPT }, { git: true, finished })
-  const order: WorkerOrder = { cwd, store, settings: TREE_SETTINGS, concurrency: 2 }
-  const workers = await startWorkers(2, order, finished)
+  const order: WorkerOrder = { cwd, store, settings: TREE_SETTINGS, concurrency }
+  const workers = await startWorkers(count, order, finished)
   const face = await openFace(order, finished)
-  const run = face.executePlan(PLAN, { approve: 'yes' })
+  const run = face.executePlan(plan, { approve: 'yes' })
   const left = run.result().catch((error: Error) => error)
   const log = () => face.events(run.run_id)
+  return { face, run, left, log, cwd, order, workers }
+}
+
+/** Both of its first steps are at work. */
+async function planned(finished: WhenFinished) {
+  const { face, run, left, log, cwd, order, workers } = await begun(finished, PLAN, { count: 2, concurrency: 2 })
   const at_work = async () =>
     ofType(await log(), 'model.requested').filter(({ agent_id }) => agent_id !== 'root').length
   await expect.poll(at_work).toBe(2)
@@ -235,4 +246,44 @@ it('a plan that somebody goes on with before it is paused is not, and whoever wa
   expect(await pausing).toMatchObject({ code: 'conflict' })
   expect(await resumed.result()).toMatchObject({ outcome: 'completed', reason: null })
   expect(await left).toMatchObject({ outcome: 'completed' })
+})
+
+/** Those that have begun to do anything. */
+const started = (log: readonly StoredEvent[]) =>
+  ofType(log, 'agent.subagent_started').map(({ data }) => data.sub_agent_id)
+
+/** Against hanging. */
+const soon = () => ({ signal: AbortSignal.timeout(100_000) })
+
+it('steps that are given out and wait for a worker do not begin when a plan is paused', async ({ onTestFinished }) => {
+  const plan = { ...PLAN, steps: [...PLAN.steps.slice(0, 2), step('more', { owns: [] })] }
+  const { face, run, log } = await begun(onTestFinished, plan, { count: 1, concurrency: 1 })
+  const { run_id } = run
+  await expect.poll(async () => ofType(await log(), 'agent.subagent_created').length, { interval: 10 }).toBe(3)
+  await expect.poll(async () => started(await log()), { interval: 10 }).toEqual(['a1'])
+  expect(await face.pause(run_id, 'ada', 'lunch', soon())).toMatchObject({ status: 'interrupted' })
+  const paused = await log()
+  expect([started(paused), ofType(paused, 'plan.step_ended').map(({ data }) => data.step)]).toEqual([['a1'], ['one']])
+  await meanwhile(face)
+  expect(await deferred(face, run_id)).toEqual(expect.arrayContaining(['a2', 'a3']))
+  expect(await log()).toEqual(paused)
+  expect(await face.resume(run_id).result()).toMatchObject({ outcome: 'completed', reason: null })
+  expect(started(await log()).sort()).toEqual(['a1', 'a2', 'a3'])
+})
+
+it('a plan is paused while one of its steps waits for a label that nobody has, and others to be joined after it', async ({
+  onTestFinished,
+}) => {
+  const [one, two] = PLAN.steps
+  const plan = { ...PLAN, steps: [{ ...one, label: 'gpu' }, two] }
+  const { face, run, log, order } = await begun(onTestFinished, plan, { count: 1, concurrency: 2 })
+  const { run_id } = run
+  await expect.poll(async () => (await face.store.agent(run_id, 'a2'))?.state).toBe('waiting_for_merge')
+  await expect.poll(() => ownersOf(face, run_id, ['root'])).toEqual([AT_REST])
+  expect(await face.pause(run_id, 'ada', 'lunch', soon())).toMatchObject({ status: 'interrupted' })
+  const paused = await log()
+  await startWorkers(1, { ...order, labels: ['gpu'] }, onTestFinished)
+  await expect.poll(() => deferred(face, run_id)).toContain('a1')
+  expect(await log()).toEqual(paused)
+  expect(await face.resume(run_id).result()).toMatchObject({ outcome: 'completed', reason: null })
 })

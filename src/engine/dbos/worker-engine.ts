@@ -217,7 +217,8 @@ export class WorkerEngine implements Engine {
     const forget = this.#place.onCancel(`${run_id}/${agent_id}`, cancel)
     const ended = run()
     ended.catch(forget)
-    return { ended, cancel, abandon, stopped: left.signal, cancelled: () => cancelled, forget }
+    const isBegun = async () => (await this.parts.store.agent(run_id, agent_id))?.state !== 'created'
+    return { ended, cancel, abandon, stopped: left.signal, cancelled: () => cancelled, isBegun, forget }
   }
 
   /** Until it is over the parent does not rest: what it has not done then, nobody would. Answers with how to end that. */

@@ -12,7 +12,14 @@ import {
   ownerInWords,
   type Redactor,
 } from '../../domain/index.js'
-import { type Engine, givenToWorkers, leaveResting, type PauseSignal, type ResumeSignal } from '../../engine/index.js'
+import {
+  AT_REST,
+  type Engine,
+  givenToWorkers,
+  leaveResting,
+  type PauseSignal,
+  type ResumeSignal,
+} from '../../engine/index.js'
 import type { Host } from '../../host/index.js'
 import type { Model } from '../../models/index.js'
 import { AgentLoop, type AgentPlace, historyOf, Recorder, trimHistory } from '../../runtime/index.js'
@@ -74,11 +81,10 @@ export class RunDriver {
 
   /** Whoever rests does not hear what is said to it. */
   async #wake(wanted: Omit<Signal, 'id' | 'at'>, about: string): Promise<void> {
-    const far = await this.#farOf(wanted.run_id)
-    if (wanted.kind !== 'pause') return far?.wake(wanted, about)
-    const { ask, finishes } = wanted.data as PauseSignal
-    // Those who finish wake whoever waits for them.
-    if (!finishes) await far?.wake({ ...wanted, kind: `pause-${ask}` }, about)
+    const { kind, data, run_id } = wanted
+    const far = await this.#farOf(run_id)
+    // However often the same is said, it is woken for it once.
+    await far?.wake({ run_id, kind: kind === 'pause' ? `pause-${(data as PauseSignal).ask}` : kind }, about)
   }
 
   /** For what is done to a run that there is: one that was begun without workers is none of theirs, whatever the setting. */
@@ -411,15 +417,28 @@ export class RunDriver {
 
   /** Whether nobody works on a run any more that is to be paused. Whoever rests does not hear of it, and is let go of here. */
   async #isLeft(run_id: string, finishes: boolean): Promise<boolean> {
-    const { store, reader, engine } = this.parts
+    const { store, engine } = this.parts
     // What its sub-agents finish is for the root agent to join, wherever it is taken up for that.
     if (!finishes) await leaveResting(store, run_id, 'all')
-    else if (!(await reader.root(run_id)).memory.children.some(isOpen)) await leaveResting(store, run_id, [ROOT])
+    else if (!(await this.#hasBegun(run_id))) await leaveResting(store, run_id, [ROOT])
     else if (await this.#isTakenUp(run_id)) return false
     const leases = (await store.agents(run_id))
-      .filter(({ agent_id, state }) => agent_id === ROOT || (!finishes && AT_WORK.has(state)))
+      .filter(({ agent_id, state }) => agent_id === ROOT || AT_WORK.has(state))
       .map(({ agent_id }) => store.lease(run_id, agent_id))
-    return !(await Promise.all(leases)).some((lease) => lease && engine.isHeld(lease))
+    const isAtWork = (lease: Lease) => {
+      // Those that wait for others do so until somebody goes on with the root.
+      const waits = finishes && lease.agent_id !== ROOT && lease.owner === AT_REST
+      return engine.isHeld(lease) && !waits
+    }
+    return !(await Promise.all(leases)).some((lease) => lease && isAtWork(lease))
+  }
+
+  /** Whether the root agent has anything to join. Who has not begun does not while the run is paused. */
+  async #hasBegun(run_id: string): Promise<boolean> {
+    const { store, reader } = this.parts
+    const open = (await reader.root(run_id)).memory.children.filter(isOpen)
+    const unbegun = (await store.agents(run_id)).filter(({ state }) => state === 'created').map((row) => row.agent_id)
+    return open.some(({ id, repairs }) => repairs !== null || !unbegun.includes(id))
   }
 
   /** Whether workers go on with a run by themselves, though whoever had it last may be dead: nobody has let go of it. */
