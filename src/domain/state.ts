@@ -24,7 +24,8 @@ import { union } from './union.js'
 /** One tool call of the turn that is under way. */
 export type PendingCall = {
   part: ToolCallPart
-  intent: (EventData<'tool.called'> & { interrupted: boolean }) | null
+  /** `rested`: it was left because all that it did was to wait for others. Nothing of it was cut short. */
+  intent: (EventData<'tool.called'> & { interrupted: boolean; rested?: true }) | null
   result: ToolResult | null
 }
 
@@ -185,8 +186,9 @@ type Later = Exclude<AgentEvent, { type: 'run.created' | 'agent.started' | 'agen
 function apply(memory: AgentMemory, event: Later): AgentMemory {
   switch (event.type) {
     case 'agent.resumed':
+      return resumed(memory, event.at, {})
     case 'agent.woken':
-      return resumed(memory, event.at)
+      return resumed(memory, event.at, { rested: true })
     case 'model.requested': {
       if (memory.request) throw corrupt(event, 'request_while_open', `${memory.request.request_id} is still open`)
       const { request_id, purpose, attempt, estimated_tokens, estimated_usd } = event.data
@@ -313,10 +315,12 @@ function apply(memory: AgentMemory, event: Later): AgentMemory {
 }
 
 /** What the process that died left open: a request that may have cost something, calls that may have taken effect. */
-function resumed(memory: AgentMemory, at: number): AgentMemory {
-  const calls = memory.calls.map((call) =>
-    call.intent && !call.result ? { ...call, intent: { ...call.intent, interrupted: true } } : call,
-  )
+function resumed(memory: AgentMemory, at: number, how: { rested?: true }): AgentMemory {
+  const calls = memory.calls.map((call) => {
+    if (!call.intent || call.result) return call
+    const { rested: _, ...intent } = call.intent
+    return { ...call, intent: { ...intent, interrupted: true, ...how } }
+  })
   if (!memory.request) return { ...memory, calls, questions: 0, awaits_tree: false }
   const { purpose, attempt, estimated_tokens, estimated_usd } = memory.request
   const message = 'the process ended before the answer came'

@@ -198,7 +198,8 @@ async function recoverCall(pipeline: Pipeline, call: PendingCall, may_repeat: bo
     // What was permitted was this call on these paths; if they lead elsewhere by now, nobody permitted that.
     const same = again.ok && JSON.stringify(again.plan.paths) === JSON.stringify(intent.paths)
     if (again.ok && same && again.verdict.decision !== 'deny') {
-      recordIntent(pipeline, again, intent.attempt + 1)
+      // One that only waited goes on. Said again at each rest, a long list of tasks would be most of the log.
+      if (!intent.rested) recordIntent(pipeline, again, intent.attempt + 1)
       await pipeline.commit()
       await execute(pipeline, again)
       return

@@ -38,3 +38,25 @@ it('a parent rests while one that has ended waits for another, and gives others 
   )
   expect(woken.length).toBeLessThanOrEqual(4)
 })
+
+/** Each with a kilobyte of its own: what is said again of all of them would be most of the log. */
+const TASKS = Array.from({ length: 40 }, (_, index) => ({ task: `Look at ${index} ${'x'.repeat(1024)}` }))
+
+it('what is handed out is in the log once, however often the one that hands it out rests', async () => {
+  const store = await (await sharedPostgres()).database()
+  const cwd = makeProject({ 'script.yaml': JSON.stringify({ agents: { 'a*': [{ text: 'Seen.' }] } }) })
+  // Nobody else is worked on before it rests.
+  await startWorkers(1, { cwd, store, settings: TREE_SETTINGS, concurrency: 1 })
+  const face = await openFace({ cwd, store, settings: TREE_SETTINGS })
+  const run = face.fanOut(TASKS, { maxConcurrent: 8 })
+  expect((await run.results()).filter(({ success }) => success)).toHaveLength(TASKS.length)
+  const log = (await face.events(run.run_id)).filter(({ agent_id }) => agent_id === 'root')
+  const count = (wanted: string) => log.filter(({ type }) => type === wanted).length
+  expect(count('agent.woken')).toBeGreaterThanOrEqual(TASKS.length / 8)
+  // A worker that was too slow to keep it is another matter: then a call was cut short.
+  const times = 1 + count('agent.resumed')
+  expect(count('tool.called')).toBeLessThanOrEqual(times)
+  // It is the run's task too, the agent's, and the answer of the program. Sub-agents have theirs in their own contracts.
+  const own = log.filter(({ type }) => !type.startsWith('agent.subagent_'))
+  expect(JSON.stringify(own).length).toBeLessThan((4 + times) * JSON.stringify(TASKS).length)
+})

@@ -54,19 +54,12 @@ function project(run: Pick<TreeRun, 'script'>, finished: WhenFinished): string {
 
 /**
  * What is in the log, but for the order in which agents that work side by side have written it. One that waited for a worker
- * says so when it is taken up, and one that rested says again which of its calls is under way.
+ * says so when it is taken up.
  */
 function written(log: readonly StoredEvent[]): string[] {
-  const once = new Set<string>()
   return log
-    .flatMap(({ agent_id, seq, type, data }) => {
-      if (ONLY_THERE.has(type) || (type === 'agent.resumed' && seq === TAKEN_UP)) return []
-      if (type !== 'tool.called') return `${agent_id} ${type}`
-      const call = `${agent_id} ${type} ${(data as { call_id: string }).call_id}`
-      if (once.has(call)) return []
-      once.add(call)
-      return call
-    })
+    .filter(({ seq, type }) => !ONLY_THERE.has(type) && !(type === 'agent.resumed' && seq === TAKEN_UP))
+    .map(({ agent_id, type }) => `${agent_id} ${type}`)
     .sort()
 }
 

@@ -111,18 +111,9 @@ export async function toldTo(
   )
 }
 
-/**
- * A log as it would be if no agent had rested on a worker, or waited for one: those say so when they go on, and say again
- * which of their calls are under way.
- */
+/** A log as it would be if no agent had rested on a worker, or waited for one: those say so when they go on. */
 export function withoutRests(events: readonly StoredEvent[]): StoredEvent[] {
-  const called = new Set<string>()
-  return events.filter(({ agent_id, seq, type, data }) => {
-    if (type === 'agent.woken' || (type === 'agent.resumed' && seq === TAKEN_UP)) return false
-    if (type !== 'tool.called') return true
-    const call = `${agent_id} ${data.call_id}`
-    return !called.has(call) && called.add(call)
-  })
+  return events.filter(({ seq, type }) => type !== 'agent.woken' && !(type === 'agent.resumed' && seq === TAKEN_UP))
 }
 
 /** The first event after those that whoever began the run has written. */
