@@ -46,6 +46,12 @@ export class AgentFiles {
     return this.#tree?.files ?? this.side.above?.files() ?? this.side.folder
   }
 
+  /** What its sub-agents look at. null: it is only closed, perhaps where that is not to be had. */
+  get shown(): Files | null {
+    const { cancel, no_tree } = this.side.recorder.memory
+    return this.#tree === null && (cancel !== null || no_tree !== null) ? null : this.now
+  }
+
   get tree(): AgentTree | null {
     return this.#tree
   }

@@ -150,7 +150,7 @@ export class Delegation implements Delegator {
   async #prepare(request: DelegationRequest, child: { id: string; step_idx: number }): Promise<PreparedChild> {
     for (;;) {
       const { ledger } = this.#memory
-      const prepared = await this.side.launcher.prepare(this.#memory, request, child)
+      const prepared = await this.side.launcher.prepare(this.#memory, request, child, this.side.files.shown)
       if (!prepared.ok || prepared.reuse || ledger === this.#memory.ledger) return prepared
       if (affords(this.#memory.ledger, prepared.contract)) return prepared
     }
@@ -399,14 +399,14 @@ export class Delegation implements Delegator {
 
   /** The one place where a sub-agent is closed. */
   async #close(id: string, end: ChildEnd, work: Taken): Promise<void> {
-    const { recorder, launcher } = this.side
+    const { recorder, launcher, files } = this.side
     const { step_idx, failed } = this.#child(id)
     if (!end.started && !failed) {
       recorder.record('agent.subagent_failed', { sub_agent_id: id, step_idx, result: end.result })
     }
     const run = this.#open.get(id)?.run ?? null
     const judged = recorder.cleaned(await this.#joining.join(this.#child(id), end.result, run, work))
-    const { fault } = await launcher.file(this.#memory, this.#child(id), judged.result)
+    const { fault } = await launcher.file(this.#memory, this.#child(id), judged.result, files.shown)
     recorder.record('agent.subagent_closed', {
       sub_agent_id: id,
       step_idx,

@@ -55,15 +55,17 @@ export interface Launcher {
   readonly profiles: readonly { name: string; description: string }[]
   /** Whether a merge conflict gets a sub-agent that resolves it. */
   readonly repairs: boolean
+  /** `files`: what sub-agents of the parent look at now. An earlier result stands only where that is what it was. */
   prepare(
     parent: AgentMemory,
     request: DelegationRequest,
     child: { id: string; step_idx: number },
+    files: Files | null,
   ): Promise<PreparedChild>
   /** `fresh`: it was created a moment ago and cannot have a stream yet. */
   launch(parent: AgentMemory, child: Child, fresh: boolean, above: Above): ChildRun
   /** Keeps the report of a closed sub-agent where people find it, and its result for whoever asks for the same. */
-  file(parent: AgentMemory, child: Child, result: AgentResult): Promise<{ fault: string | null }>
+  file(parent: AgentMemory, child: Child, result: AgentResult, files: Files | null): Promise<{ fault: string | null }>
   /** Those with these ids that earlier runs of the session had: their results can still be read. */
   earlier(parent: AgentMemory, ids: readonly string[]): Promise<Child[]>
 }

@@ -106,4 +106,23 @@ describe('the result of a sub-agent with cache', () => {
     rmSync(join(cwd, 'a.txt'))
     expect(await again()).toEqual(['a5'])
   })
+
+  it('is compared with what the run has come to, which reaches the folder at its end', async () => {
+    const asking = { calls: [{ spawn_agent: { task: 'Review', cache: true } }] }
+    const reading: Steps = [{ calls: [{ read_file: { path: 'a.txt' } }] }, { text: 'Seen.' }]
+    const mended = { edit_file: { path: 'a.txt', old_text: 'one', new_text: 'two' } }
+    const { retinue } = await family(
+      {
+        root: [asking, { calls: [{ spawn_agent: { task: 'Mend' } }] }, asking, asking, DONE, asking, DONE],
+        a1: reading,
+        a2: [{ calls: [mended] }, DONE],
+        a3: reading,
+      },
+      { files: { 'a.txt': 'one\n' }, settings: { mode: 'auto' } },
+    )
+    const { result, events } = await runToEnd(retinue)
+    expect(madeOf(events)).toEqual(['a1', 'a2', 'a3', { from: 'a3' }])
+    const next = await runToEnd(retinue, { session_id: result.session_id })
+    expect(madeOf(next.events)).toEqual([{ from: 'a3' }])
+  })
 })

@@ -15,7 +15,7 @@ import {
 import { estimateFirst, type PreparedChild, priceToRead, type Reuse, taskMessage } from '../../runtime/index.js'
 import type { Store } from '../../store/index.js'
 import { builtinToolNames, createSchemaCompiler, judgeCommand } from '../../tools/index.js'
-import type { RunTrees } from '../../workspaces/index.js'
+import type { Files, RunTrees } from '../../workspaces/index.js'
 import type { Watching } from '../api.js'
 import { isProgram, partsOf } from '../programs/programs.js'
 import type { Preparation } from './preparation.js'
@@ -42,8 +42,7 @@ export class ChildContracts {
   readonly #cache: ResultCache
 
   constructor(private readonly parts: Parts) {
-    const { store, session_id, preparation } = parts
-    this.#cache = new ResultCache(store, session_id, () => preparation.workspace())
+    this.#cache = new ResultCache(parts.store, parts.session_id)
   }
 
   get profiles(): { name: string; description: string }[] {
@@ -54,7 +53,7 @@ export class ChildContracts {
     parent: AgentMemory,
     request: DelegationRequest,
     child: { id: string; step_idx: number },
-    watching: Watching,
+    { files, watching }: { files: Files | null; watching: Watching },
   ): Promise<PreparedChild> {
     const { total_tokens, cost_usd, sub_agents } = parent.ledger.reserved
     const waits = total_tokens > 0 || cost_usd > 0 || sub_agents > 0
@@ -111,13 +110,13 @@ export class ChildContracts {
     const { contract } = derived
     const caches = request.cache ?? profile?.profile.cache ?? false
     const cache_key = caches ? cacheKey(contract, task, request) : null
-    const reuse = cache_key === null ? null : await this.#cache.earlier(cache_key)
+    const reuse = cache_key === null || files === null ? null : await this.#cache.earlier(cache_key, files)
     return { ok: true, contract, task, prompt: stored, cache_key, reuse }
   }
 
   /** Its result may be used again in this session. */
-  keep(cache_key: string, reuse: Reuse): Promise<void> {
-    return this.#cache.keep(cache_key, reuse)
+  keep(cache_key: string, reuse: Reuse, files: Files): Promise<void> {
+    return this.#cache.keep(cache_key, reuse, files)
   }
 
   async #side(memory: AgentMemory): Promise<Parent> {

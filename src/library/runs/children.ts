@@ -29,7 +29,7 @@ import {
   Recorder,
 } from '../../runtime/index.js'
 import type { Lease, Store } from '../../store/index.js'
-import type { RunTrees } from '../../workspaces/index.js'
+import type { Files, RunTrees } from '../../workspaces/index.js'
 import type { Watching } from '../api.js'
 import type { ChildContracts } from './child-contracts.js'
 import { earlierChildren } from './earlier.js'
@@ -75,8 +75,12 @@ export class RunChildren implements Launcher {
     parent: AgentMemory,
     request: DelegationRequest,
     child: { id: string; step_idx: number },
+    files: Files | null,
   ): Promise<PreparedChild> {
-    const prepared = await this.parts.contracts.prepare(parent, request, child, this.parts.watching)
+    const prepared = await this.parts.contracts.prepare(parent, request, child, {
+      files,
+      watching: this.parts.watching,
+    })
     if (prepared.ok) {
       const { digest, bytes } = prepared.prompt
       if (!this.#prompts.has(digest)) this.#prompts.set(digest, JSON.parse(Buffer.from(bytes).toString('utf8')))
@@ -118,7 +122,12 @@ export class RunChildren implements Launcher {
     return true
   }
 
-  async file(parent: AgentMemory, child: Child, result: AgentResult): Promise<{ fault: string | null }> {
+  async file(
+    parent: AgentMemory,
+    child: Child,
+    result: AgentResult,
+    files: Files | null,
+  ): Promise<{ fault: string | null }> {
     const { run_id } = parent
     const { cwd, host, contracts } = this.parts
     const pattern = child.contract?.outputs.report_path_pattern
@@ -132,8 +141,8 @@ export class RunChildren implements Launcher {
       const written = host.writeReport(join(cwd, path), reportOf(child, result))
       if (!written.ok) fault = written.message
     }
-    if (child.cache_key !== null && result.outcome === 'completed') {
-      await contracts.keep(child.cache_key, { from: { run_id, agent_id: child.id }, result })
+    if (child.cache_key !== null && files !== null && result.outcome === 'completed') {
+      await contracts.keep(child.cache_key, { from: { run_id, agent_id: child.id }, result }, files)
     }
     return { fault }
   }

@@ -4,6 +4,7 @@ import { type Contract, type DelegationRequest, resultSchema } from '../../domai
 import type { Workspace } from '../../host/index.js'
 import type { Reuse } from '../../runtime/index.js'
 import type { Store } from '../../store/index.js'
+import type { Files } from '../../workspaces/index.js'
 
 /** Under this type the store has results that may be used again in their session. */
 const RESULTS = 'delegation_result'
@@ -18,18 +19,20 @@ const keptSchema = z.strictObject({
   files: z.array(z.strictObject({ path: z.string(), digest: z.string() })),
 })
 
-/** Results of sub-agents that changed nothing, for whoever asks for the same in the same session. */
+/**
+ * Results of sub-agents that changed nothing, for whoever asks for the same in the same session. What they looked at is
+ * compared where they look at it: the folder, or the tree of their parent, wherever that is.
+ */
 export class ResultCache {
   constructor(
     private readonly store: Store,
     private readonly session_id: string,
-    private readonly workspace: () => Promise<Workspace>,
   ) {}
 
   /** A result that came with changes, or whose grounds cannot be looked at again, is not kept. */
-  async keep(cache_key: string, { from, result }: Reuse): Promise<void> {
+  async keep(cache_key: string, { from, result }: Reuse, { workspace }: Files): Promise<void> {
     if (result.files_read.length > MAX_FILES || !(await this.#onlyLooked(from))) return
-    const files = await this.#digests(result.files_read)
+    const files = await digests(workspace, result.files_read)
     if (files === null) return
     const id = this.#id(cache_key)
     // One that does not hold any more gives way. Whoever was faster in between had the same to say.
@@ -38,12 +41,15 @@ export class ResultCache {
   }
 
   /** null: there is none, or what it was found in is not what it was. */
-  async earlier(cache_key: string): Promise<Reuse | null> {
+  async earlier(cache_key: string, { workspace }: Files): Promise<Reuse | null> {
     const record = await this.store.record(RESULTS, this.#id(cache_key))
     const kept = keptSchema.safeParse(record?.value)
     if (!kept.success) return null
     const { from, result, files } = kept.data
-    const now = await this.#digests(files.map(({ path }) => path))
+    const now = await digests(
+      workspace,
+      files.map(({ path }) => path),
+    )
     return now !== null && JSON.stringify(now) === JSON.stringify(files) ? { from, result } : null
   }
 
@@ -58,18 +64,20 @@ export class ResultCache {
       (event) => event.type !== 'tool.called' || event.data.effect === 'read' || event.data.effect === 'fetch',
     )
   }
+}
 
-  /** null where one of them cannot be read. */
-  async #digests(paths: readonly string[]): Promise<{ path: string; digest: string }[] | null> {
-    const workspace = await this.workspace()
-    const files: { path: string; digest: string }[] = []
-    for (const path of paths) {
-      const file = await workspace.digest(path)
-      if (!file.ok || file.digest === null) return null
-      files.push({ path, digest: file.digest })
-    }
-    return files
+/** null where one of them cannot be read. */
+async function digests(
+  workspace: Workspace,
+  paths: readonly string[],
+): Promise<{ path: string; digest: string }[] | null> {
+  const files: { path: string; digest: string }[] = []
+  for (const path of paths) {
+    const file = await workspace.digest(path)
+    if (!file.ok || file.digest === null) return null
+    files.push({ path, digest: file.digest })
   }
+  return files
 }
 
 /**
