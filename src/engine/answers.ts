@@ -6,10 +6,14 @@ import type { Signal, Store } from '../store/index.js'
 
 /**
  * `asked_at`: when the log says that the question was asked. The same may be asked again, and that is another question.
- * `until`: whoever said it does not wait any longer, and was told that it was not taken.
+ * `until`: for processes that went by the clock of whoever said it. What counts is when the store took it: the clocks of
+ * two machines may be further apart than anybody waits.
  */
 const answerSignalSchema = z.strictObject({ asked_at: z.number(), until: z.number(), answer: answerSchema })
 export type AnswerSignal = z.infer<typeof answerSignalSchema>
+
+/** So long an answer can be taken: whoever said it does not wait much longer, and is told then that it was not. */
+export const TAKEN_WITHIN_MS = 25_000
 
 const AWAKE_MS = 60_000
 
@@ -40,9 +44,9 @@ export class Answers implements Elsewhere {
   /** The first who says something to a question has answered it, with the last that they said by now. */
   hear(signals: readonly Signal[]): void {
     const said = new Map<string, Map<string, Answer>>()
-    for (const { run_id, kind, data, by } of signals) {
+    for (const { run_id, kind, data, by, at } of signals) {
       const read = kind === 'answer' ? answerSignalSchema.safeParse(data) : null
-      if (!read?.success || this.clock.now() > read.data.until) continue
+      if (!read?.success || this.clock.now() > at + TAKEN_WITHIN_MS) continue
       const { asked_at, answer } = read.data
       const key = keyOf(run_id, answer)
       if (this.#asked.get(key)?.asked_at !== asked_at) continue

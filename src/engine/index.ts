@@ -1,4 +1,4 @@
-export type { AnswerSignal } from './answers.js'
+export { type AnswerSignal, TAKEN_WITHIN_MS } from './answers.js'
 export { askedFor } from './dbos/asked-for.js'
 export { databaseOf } from './dbos/database.js'
 export { Dispatch } from './dbos/dispatch.js'

@@ -174,7 +174,7 @@ export class LocalRetinue implements Retinue {
     return new FarRuns({
       ...{ store, dispatch, words },
       departures: new Departures({ host, cwd, here, check, workers }),
-      answer: (...said) => this.answer(...said),
+      answer: (...said) => this.#answering.answer(...said),
       proposal: (...asked) => this.#driver.proposal(...asked),
     })
   }

@@ -28,7 +28,7 @@ export type AppendResult =
 /** The right to write an agent's stream. An append under an old epoch is refused. */
 export type Lease = { run_id: string; agent_id: string; owner: string; epoch: number; expires_at: number }
 
-/** A word from outside to whoever runs a run: cancel it, answer its question. */
+/** A word from outside to whoever runs a run: cancel it, answer its question. `at`: when the store took it. */
 export type Signal = { id: number; run_id: string; kind: string; data: unknown; by: string; at: number }
 
 export type { ControlRecord, PutResult }

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
-import type { Person, Retinue } from '../../src/index.js'
+import { createHost } from '../../src/host/index.js'
+import type { Person, Retinue, RetinueOptions } from '../../src/index.js'
 import { retinue } from '../support/cli.js'
 import { sharedPostgres } from '../support/postgres.js'
 import { makeProject, tree, type WhenFinished } from '../support/project.js'
@@ -23,16 +24,22 @@ const SETTINGS = {
   workspace: { isolation: 'shared' as const },
 }
 
-async function opened(finished: WhenFinished, script = SCRIPT): Promise<Retinue & { store_url: string }> {
+async function opened(
+  finished: WhenFinished,
+  script = SCRIPT,
+  seams: Pick<RetinueOptions, 'host'> = {},
+): Promise<Retinue & { store_url: string }> {
   const store = await (await sharedPostgres()).database({ finished })
   const order = { cwd: makeProject({ 'script.yaml': script }, { finished }), store, settings: SETTINGS }
   await startWorkers(1, order, finished)
-  return Object.assign(await openFace(order, finished), { store_url: store })
+  return Object.assign(await openFace({ ...order, ...seams }, finished), { store_url: store })
 }
 
-it('a person in front of a run that workers carry out is asked, and heard', async () => {
+/** Somebody who says yes, and what they were asked. */
+function willing(): Person & { asked: string[] } {
   const asked: string[] = []
-  const person: Person = {
+  return {
+    asked,
     permit: async ({ tool }) => {
       asked.push(`may ${tool}`)
       return { answer: 'allow', grant: null, note: null, by: 'person' }
@@ -43,11 +50,43 @@ it('a person in front of a run that workers carry out is asked, and heard', asyn
     },
     approve: async () => null,
   }
+}
+
+it('a person in front of a run that workers carry out is asked, and heard', async () => {
+  const person = willing()
   const face = await opened(onTestFinished)
   const result = await face.run({ task: 'Do the work', person }).result()
   expect(result).toMatchObject({ outcome: 'completed', text: 'All done.' })
-  expect(asked).toEqual(['Which colour?', 'may write_file'])
+  expect(person.asked).toEqual(['Which colour?', 'may write_file'])
   expect(tree(face.cwd)['colour.txt']).toBe('blue\n')
+})
+
+it('it is heard from a machine whose clock is behind that of the worker', async () => {
+  const host = createHost()
+  const behind = { ...host.clock, now: () => host.clock.now() - 60_000 }
+  const face = await opened(onTestFinished, SCRIPT, { host: { ...host, clock: behind } })
+  const person = willing()
+  const result = await face.run({ task: 'Do the work', person }).result()
+  expect(result).toMatchObject({ outcome: 'completed', text: 'All done.' })
+  expect(person.asked).toEqual(['Which colour?', 'may write_file'])
+})
+
+it('what a person said stands until whoever asks has taken it', async () => {
+  const face = await opened(onTestFinished)
+  const { store } = face
+  const signal = store.signal.bind(store)
+  let lost = 0
+  store.signal = async (given) => {
+    if (given.kind !== 'answer' || lost > 0) return signal(given)
+    lost += 1
+    // Long ago: whoever waits for it to be taken has waited long enough.
+    return { ...given, id: 0, at: 0 }
+  }
+  const person = willing()
+  const result = await face.run({ task: 'Do the work', person }).result()
+  expect(result).toMatchObject({ outcome: 'completed', text: 'All done.' })
+  expect(lost).toBe(1)
+  expect(person.asked).toEqual(['Which colour?', 'may write_file'])
 })
 
 it('what a run asks is answered from another process too', async () => {

@@ -402,7 +402,6 @@ describe('an answer', () => {
       { asked_at, until, answer: { ...ALLOW, standing: true } },
       { asked_at: asked_at - 1, until, answer: ALLOW },
       { asked_at: asked_at + 1, until, answer: ALLOW },
-      { asked_at, until: asked_at, answer: ALLOW },
       { asked_at, until, answer: { ...ALLOW, call_id: 'c2' } },
     ])
       await other.store.signal({ run_id, kind: 'answer', data, by: 'mallory' })

@@ -159,6 +159,21 @@ describe('several stores on one database', () => {
     if (taken) await store.release(taken)
     expect(await ahead.lease('run', 'root')).toMatchObject({ expires_at: 0 })
   })
+
+  it('see the times of signals by their own clocks, too', async () => {
+    const url = await place()
+    const store = await urlStore(url)
+    const hour = 3_600_000
+    const opened = await openPostgresStore({ url, clock: { now: () => Date.now() + hour } })
+    if (!opened.ok) throw new Error(opened.message)
+    const ahead = opened.store
+    onTestFinished(() => ahead.close())
+    await begin(store, 'run')
+    const about = (at: number, now: number) => expect(Math.abs(at - now)).toBeLessThan(5000)
+    for (const by of [store, ahead]) await by.signal({ run_id: 'run', kind: 'x', data: null, by: 'b' })
+    for (const { at } of await store.signals({ after: 0 })) about(at, Date.now())
+    for (const { at } of await ahead.signals({ after: 0 })) about(at, Date.now() + hour)
+  })
 })
 
 describe('writes beside appends that are held up', () => {

@@ -3,7 +3,14 @@ import { once } from 'node:events'
 import { createInterface, type Interface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
-import { createRetinue, type Retinue, type Settings, type StoredEvent, type WorkerNews } from '../../src/index.js'
+import {
+  createRetinue,
+  type Retinue,
+  type RetinueOptions,
+  type Settings,
+  type StoredEvent,
+  type WorkerNews,
+} from '../../src/index.js'
 import type { WhenFinished } from './project.js'
 
 const VICTIM = fileURLToPath(new URL('./worker-victim.mjs', import.meta.url))
@@ -136,10 +143,10 @@ export async function startWorkers(
 
 /** Whoever gives runs to the workers. */
 export async function openFace(
-  { cwd, store, settings }: Pick<WorkerOrder, 'cwd' | 'store' | 'settings'>,
+  { cwd, store, settings, host }: Pick<WorkerOrder, 'cwd' | 'store' | 'settings'> & Pick<RetinueOptions, 'host'>,
   finished: WhenFinished = onTestFinished,
 ): Promise<Retinue> {
-  const face = await createRetinue({ cwd, store, engine: 'dbos', settings })
+  const face = await createRetinue({ cwd, store, engine: 'dbos', settings, ...(host ? { host } : {}) })
   finished(() => face.close())
   return face
 }

@@ -7,7 +7,7 @@ import {
   type Redactor,
   type StoredEvent,
 } from '../../domain/index.js'
-import type { AnswerSignal } from '../../engine/index.js'
+import { type AnswerSignal, TAKEN_WITHIN_MS } from '../../engine/index.js'
 import type { Clock } from '../../host/index.js'
 import { eventPages, type Store } from '../../store/index.js'
 import { RetinueError } from '../errors.js'
@@ -15,9 +15,7 @@ import type { RunReader } from './reader.js'
 
 /** How soon the log is looked at again. */
 const LOOK_MS = 50
-/** So long an answer can be taken by whoever works on the run. */
-const TAKEN_WITHIN_MS = 25_000
-/** So long they may take to write it down: more, so that whoever is told that it was not taken is told the truth. */
+/** So long it may take to be written down: longer than to be taken, so that whoever is told that it was not is told the truth. */
 const PATIENCE_MS = 30_000
 
 /** Of so many runs what was read is kept: more than any list shows, since lists ask about all that they show. */
@@ -41,7 +39,8 @@ export class Answering {
     return (await this.#look(await this.parts.reader.find(id))).open.list()
   }
 
-  async answer(id: string, given: unknown, by: string): Promise<void> {
+  /** `asked_at`: to which asking it is the answer, where somebody saw that one alone. Default: the one that is open. */
+  async answer(id: string, given: unknown, by: string, asked_at?: number): Promise<void> {
     const { store, reader, clock, redactor } = this.parts
     const answer = redactor.redactAll(understood(given, by))
     const run = await reader.find(id)
@@ -49,20 +48,21 @@ export class Answering {
     const { open, position } = await this.#look(run)
     const question = open.get(answer)
     if (question === null) throw await this.#notOpen(run_id, answer)
+    if (asked_at !== undefined && asked_at !== question.asked_at) throw askedAgain(run_id, answer)
     if (answer.kind === 'permission' && answer.standing) checkStanding(answer, question)
     if (answer.kind === 'approval' && answer.plan !== undefined) checkChanged(answer)
     if (run.status !== 'running') throw nobodyThere(run_id, run.status)
     const asked = new FollowedQuestion(question, answer, position)
-    const began_at = clock.now()
-    const data: AnswerSignal = { asked_at: question.asked_at, until: began_at + TAKEN_WITHIN_MS, answer }
-    await store.signal({ run_id, kind: 'answer', data, by })
+    const data: AnswerSignal = { asked_at: question.asked_at, until: clock.now() + TAKEN_WITHIN_MS, answer }
+    // It counts from when the store took it, which may be long after it was said where that was away.
+    const { at } = await store.signal({ run_id, kind: 'answer', data, by })
     for (;;) {
       // Before the log is read: whoever is gone by then has written all that they ever will.
       const { status } = await reader.find(run_id)
       await asked.look(store, run_id)
       if (asked.end) break
       if (status !== 'running') throw nobodyThere(run_id, status)
-      if (clock.now() - began_at > PATIENCE_MS) throw unheard(run_id)
+      if (clock.now() - at > PATIENCE_MS) throw unheard(run_id)
       await clock.sleep(LOOK_MS)
     }
     if (!isAnswer(asked.end, answer, by)) throw over(run_id, answer, asked.end)
@@ -116,7 +116,15 @@ function inWords(run_id: string, { kind, agent_id, call_id }: Answer): string {
 }
 
 function over(run_id: string, answer: Answer, end: StoredEvent): RetinueError {
-  return new RetinueError('conflict', `${inWords(run_id, answer)} is not open any more: ${endInWords(end)}`)
+  return notOpenAnyMore(run_id, answer, endInWords(end))
+}
+
+function askedAgain(run_id: string, answer: Answer): RetinueError {
+  return notOpenAnyMore(run_id, answer, ASKED_AGAIN)
+}
+
+function notOpenAnyMore(run_id: string, answer: Answer, why: string): RetinueError {
+  return new RetinueError('conflict', `${inWords(run_id, answer)} is not open any more: ${why}`)
 }
 
 /** One question, from when it was found open until it is over. */

@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answer, type Contract, type OpenQuestion, OpenQuestions, questionKey } from '../../domain/index.js'
 import type { Person } from '../../runtime/index.js'
 import type { Proposal } from '../../tools/index.js'
+import { RetinueError } from '../errors.js'
 import { ROOT } from '../runs/reader.js'
 
 type Approval = Extract<OpenQuestion, { kind: 'approval' }>
@@ -10,9 +12,13 @@ export type Propose = (question: Approval) => Promise<Proposal | null>
 
 type Parts = {
   person: Person | null
-  answer: (answer: Answer, by: string) => Promise<void>
+  /** Rejects where it was not taken. `asked_at`: the same may be asked again, and that is another question. */
+  answer: (answer: Answer, by: string, asked_at: number) => Promise<void>
   propose: Propose
 }
+
+/** How soon it is said again what was not taken. */
+const AGAIN_MS = 1000
 
 /** A face that fails to ask has not got a yes, and what asks must not wait for one. */
 const NOBODY = 'nobody is there to be asked'
@@ -44,8 +50,7 @@ export class FarQuestions {
       if (this.#asked.has(key) || (question.kind === 'permission' && this.#silent.has(question.agent_id))) continue
       const over = new AbortController()
       this.#asked.set(key, { question, over })
-      // An answer that came too late, or that nobody took, is one that the log has nothing of.
-      void this.#ask(person, question, over.signal).catch(() => {})
+      void this.#ask(person, question, over.signal)
     }
   }
 
@@ -59,8 +64,16 @@ export class FarQuestions {
   }
 
   async #ask(person: Person, question: OpenQuestion, signal: AbortSignal): Promise<void> {
-    const said = await this.#said(person, question, signal)
-    if (!signal.aborted) await this.parts.answer(said.answer, said.by)
+    let said = await this.#said(person, question, signal)
+    while (!signal.aborted) {
+      const { answer, by } = said
+      const refused = await this.parts.answer(answer, by, question.asked_at).then(() => null, codeOf)
+      // One that came too late is one that the log tells about.
+      if (refused === null || refused === 'conflict' || refused === 'not_found') return
+      await sleep(AGAIN_MS, undefined, { signal }).catch(() => {})
+      // What was said stands until whoever asks has heard it. What cannot be understood is none.
+      if (refused === 'input' && !signal.aborted) said = await this.#said(person, question, signal)
+    }
   }
 
   #said(person: Person, question: OpenQuestion, signal: AbortSignal): Promise<{ answer: Answer; by: string }> {
@@ -111,6 +124,10 @@ async function answered(
 ): Promise<{ answer: Answer; by: string }> {
   const ask = async () => person.answer({ call_id, text, options }, signal)
   return { answer: { agent_id, call_id, kind, text: await ask().catch(() => null) }, by: 'person' }
+}
+
+function codeOf(error: unknown): RetinueError['code'] | 'unknown' {
+  return error instanceof RetinueError ? error.code : 'unknown'
 }
 
 function failed(): null {

@@ -21,7 +21,7 @@ type Parts = {
   store: Store
   dispatch: Dispatch
   words: Words
-  answer: (run_id: string, answer: Answer, by: string) => Promise<void>
+  answer: (run_id: string, answer: Answer, by: string, asked_at: number) => Promise<void>
   departures: Departures
   proposal: (run_id: string, ...asked: Parameters<Propose>) => ReturnType<Propose>
 }
@@ -96,7 +96,7 @@ export class FarRuns {
     this.#followed.add(left)
     const questions = new FarQuestions({
       person: person ?? null,
-      answer: (answer, by) => this.parts.answer(run_id, answer, by),
+      answer: (...said) => this.parts.answer(run_id, ...said),
       propose: (question) => this.parts.proposal(run_id, question),
     })
     started({

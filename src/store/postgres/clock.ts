@@ -2,7 +2,7 @@
 const NOTICED_MS = 1000
 
 /**
- * The server's clock, by which the times of leases are stored: the clocks of the machines that share it may differ. What
+ * The server's clock, by which the times of leases and signals are stored: the clocks of the machines that share it may differ. What
  * is read is converted to the clock of this machine, so that whoever compares it with that needs to know nothing of the
  * other. The difference is measured on opening and whenever the server says its time; it stays the same as long as the
  * clocks do, so that a lease is always shown with the same time.

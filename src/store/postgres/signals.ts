@@ -1,7 +1,8 @@
 import type { RunRow } from '../../domain/index.js'
 import type { Signal } from '../store.js'
+import type { ServerClock } from './clock.js'
 import { bound, type Connections } from './connections.js'
-import type { Tables } from './schema.js'
+import { NOW, type Tables } from './schema.js'
 import type { Made, Transactions } from './transactions.js'
 
 type Row = Omit<Signal, 'data'> & { data: string }
@@ -16,22 +17,24 @@ export class Signals {
   constructor(
     readonly connections: Connections,
     readonly transactions: Transactions,
-    readonly parts: { tables: Tables; clock: { now(): number } },
+    readonly parts: { tables: Tables; clock: ServerClock },
   ) {
     this.#statements = prepare(parts.tables)
   }
 
   add({ run_id, kind, data, by }: Omit<Signal, 'id' | 'at'>): Promise<Signal> {
-    const at = this.parts.clock.now()
     const text = JSON.stringify(data ?? null)
-    const signal = { run_id, kind, data: JSON.parse(text), by, at }
+    const { clock } = this.parts
+    const signal = { run_id, kind, data: JSON.parse(text), by }
     const { status, add } = this.#statements
     return this.transactions.run(async (client): Promise<Made<Signal>> => {
       const { rows: runs } = await client.query<{ status: RunRow['status'] }>(bound(status, run_id))
-      if (runs[0]?.status === 'closed') return { value: { id: 0, ...signal }, changed: false }
-      const { rows } = await client.query<{ id: number }>(bound(add, run_id, kind, text, by, at))
+      if (runs[0]?.status === 'closed') return { value: { id: 0, ...signal, at: clock.clock.now() }, changed: false }
+      const { rows } = await client.query<{ id: number; at: number }>(bound(add, run_id, kind, text, by))
       if (!rows[0]) throw new Error('The table signal_head has no row. Restore it from a backup.')
-      return { value: { id: rows[0].id, ...signal }, changed: true }
+      const { id, at } = rows[0]
+      clock.heard(at)
+      return { value: { id, ...signal, at: clock.ours(at) }, changed: true }
     })
   }
 
@@ -41,7 +44,7 @@ export class Signals {
       run_id === undefined
         ? await this.connections.all<Row>(all, after)
         : await this.connections.all<Row>(ofRun, run_id, after)
-    return rows.map((row) => ({ ...row, data: JSON.parse(row.data) }))
+    return rows.map((row) => ({ ...row, data: JSON.parse(row.data), at: this.parts.clock.ours(row.at) }))
   }
 
   async last(): Promise<number> {
@@ -58,7 +61,7 @@ function prepare({ signals, signal_head, runs }: Tables) {
       name: 'add_signal',
       text: `WITH head AS (UPDATE ${signal_head} SET last = last + 1 RETURNING last)
         INSERT INTO ${signals} (id, run_id, kind, data, by, at)
-        SELECT last, $1, $2, $3, $4, $5::bigint FROM head RETURNING id`,
+        SELECT last, $1, $2, $3, $4, ${NOW} FROM head RETURNING id, at`,
     },
     all: { name: 'signals', text: `${select} WHERE id > $1 ORDER BY id` },
     ofRun: { name: 'signals_of_run', text: `${select} WHERE run_id = $1 AND id > $2 ORDER BY id` },

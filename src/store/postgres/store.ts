@@ -52,7 +52,7 @@ export class PostgresStore implements Store {
     this.#appends = new Appends(appending, this.#projections, { tables, channel, sender: id, committed })
     this.#writes = new Writes(this.#appends)
     this.#leases = new Leases(connections, writing, { tables, clock })
-    this.#signals = new Signals(connections, writing, { tables, clock: clock.clock })
+    this.#signals = new Signals(connections, writing, { tables, clock })
     this.#records = new Records(connections, writing, { tables, clock: clock.clock })
     this.#control = new ControlLog(connections, writing, tables)
   }
