@@ -7,7 +7,7 @@ const OLDEST = 14
 /** A commit that takes longer is felt: an agent waits for several in each of its turns. */
 const SLOW_COMMIT_MS = 50
 
-/** Leases are kept by the server's clock, so that this harms nothing, but the times in the log are the machines' own. */
+/** Leases and answers go by the server's clock. The times in the log are the machines' own, and so are the limits by them. */
 const CLOCK_MS = 2000
 
 /** What there is to say about the database of a store that opened. */
