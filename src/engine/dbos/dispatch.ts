@@ -42,6 +42,7 @@ const OTHERS_CLOSE_MS = 2000
 export class Dispatch {
   /** Opened when there is something to give: most commands have nothing. */
   #client: Promise<{ client: DBOSClient; end: () => Promise<void> }> | null = null
+  #closed = false
 
   constructor(
     readonly database: Database,
@@ -122,6 +123,7 @@ export class Dispatch {
   }
 
   async close(): Promise<void> {
+    this.#closed = true
     const client = this.#client
     this.#client = null
     const opened = await client?.catch(() => null)
@@ -130,6 +132,8 @@ export class Dispatch {
 
   /** Makes the tables of DBOS, or brings them up to date. From then on whatever is asked waits for a database that is away. */
   async open(): Promise<DBOSClient> {
+    // Nobody would end what somebody opens who is late.
+    if (this.#closed) throw new Error('Nothing is given to the workers here any more')
     this.#client ??= openClient(this.database).catch((error) => {
       this.#client = null
       throw error
