@@ -60,3 +60,31 @@ it('what is handed out is in the log once, however often the one that hands it o
   const own = log.filter(({ type }) => !type.startsWith('agent.subagent_'))
   expect(JSON.stringify(own).length).toBeLessThan((4 + times) * JSON.stringify(TASKS).length)
 })
+
+/** The root can have no worktree, so that nobody below it may write. One that only looks takes longer than all that. */
+const REFUSED = JSON.stringify({
+  agents: {
+    root: [{ calls: [{ spawn_agent: { task: 'Have it done', profile: 'lead' } }] }, { text: 'Done.' }],
+    a1: [{ calls: [{ spawn_agent: { task: 'Write' } }, { spawn_agent: { task: 'Look' } }] }, { text: 'Had it done.' }],
+    'a1.1': [write('a.txt'), { text: 'Written.' }],
+    'a1.2': [{ delay_ms: 4000, text: 'Seen.' }],
+  },
+})
+
+it('one that was not let write rests as others do while it waits for something else', async () => {
+  const store = await (await sharedPostgres()).database()
+  const cwd = makeProject({ 'script.yaml': REFUSED }, { git: true })
+  const settings = { ...TREE_SETTINGS, workspace: { setup: 'exit 3' } }
+  await startWorkers(1, { cwd, store, settings })
+  const face = await openFace({ cwd, store, settings })
+  const run = face.run({ task: 'Go' })
+  expect(await run.result()).toMatchObject({ outcome: 'completed', text: 'Done.' })
+  const log = await face.events(run.run_id)
+  const at = (agent_id: string, type: string) =>
+    log.findIndex((event) => event.agent_id === agent_id && event.type === type)
+  expect(at('a1.1', 'agent.worktree_failed')).toBeGreaterThan(0)
+  // From when the one that wanted to write is closed until the other has ended. It may be looked at by the one above it.
+  const between = log.slice(at('a1', 'agent.subagent_closed'), at('a1.2', 'agent.subagent_waiting_for_merge'))
+  const woken = between.filter(({ agent_id, type }) => agent_id === 'a1' && type === 'agent.woken')
+  expect(woken.length).toBeLessThanOrEqual(2)
+})

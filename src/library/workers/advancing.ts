@@ -317,7 +317,8 @@ export class Advancing {
     const open = new Set(memory.children.filter(isOpen).map(({ id }) => id))
     const ended = rows.some((row) => open.has(row.agent_id) && ENDED.has(row.state) && !settled.includes(row.agent_id))
     if (ended || signals.some(({ kind, data }) => concerns(kind, data, agent_id, open))) return true
-    if (agent_id === ROOT || memory.tree !== null) return false
+    // The answer stays: whoever was not let write, and waits for something else by now, would find it at every rest.
+    if (!memory.awaits_tree) return false
     return (await this.#parents.admission(run_id, memory.contract.parent.agent_id ?? ROOT, agent_id)) !== null
   }
 
