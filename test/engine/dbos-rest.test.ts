@@ -1,4 +1,6 @@
+import { DBOSClient } from '@dbos-inc/dbos-sdk'
 import { expect, it } from 'vitest'
+import { databaseOf } from '../../src/engine/index.js'
 import { sharedPostgres } from '../support/postgres.js'
 import { makeProject, tree } from '../support/project.js'
 import { TREE_SETTINGS } from '../support/tree-run.js'
@@ -87,4 +89,30 @@ it('one that was not let write rests as others do while it waits for something e
   const between = log.slice(at('a1', 'agent.subagent_closed'), at('a1.2', 'agent.subagent_waiting_for_merge'))
   const woken = between.filter(({ agent_id, type }) => agent_id === 'a1' && type === 'agent.woken')
   expect(woken.length).toBeLessThanOrEqual(2)
+})
+
+it('a deadline that was set for an earlier rest wakes nobody', async ({ onTestFinished }) => {
+  const store = await (await sharedPostgres()).database()
+  const agents = {
+    root: [{ calls: [{ spawn_agent: { task: 'Look' } }] }, { text: 'Done.' }],
+    a1: [{ delay_ms: 60_000, text: 'Seen.' }],
+  }
+  const cwd = makeProject({ 'script.yaml': JSON.stringify({ agents }) })
+  const [worker] = await startWorkers(1, { cwd, store, settings: TREE_SETTINGS })
+  const face = await openFace({ cwd, store, settings: TREE_SETTINGS })
+  const { url, schema } = databaseOf(store)
+  const client = await DBOSClient.create({ systemDatabaseUrl: url, systemDatabaseSchemaName: schema })
+  onTestFinished(() => client.destroy())
+  const run = face.run({ task: 'Go' })
+  await worker?.appended('agent.subagent_started', 'a1')
+  const [first] = await client.listWorkflows({ workflow_id_prefix: `${run.run_id}/root/`, limit: 1 })
+  if (!first?.queueName) throw new Error('nobody was asked to work on it')
+  expect(await client.retrieveWorkflow(first.workflowID).getResult()).toBe('rests')
+  const { workflowName, queueName, applicationVersion: appVersion = '' } = first
+  const late = { workflowName, queueName, appVersion, queuePartitionKey: run.run_id }
+  const stale = { ...late, workflowID: `${run.run_id}/root/deadline-0` }
+  await (await client.enqueue(stale, run.run_id, 'root')).getResult()
+  expect((await face.events(run.run_id)).filter(({ type }) => type === 'agent.woken')).toEqual([])
+  run.cancel('enough')
+  expect(await run.result()).toMatchObject({ outcome: 'cancelled' })
 })

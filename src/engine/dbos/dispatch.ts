@@ -26,6 +26,11 @@ const MOST_REMOVED = 1000
  */
 type Wake = { run_id: string; agent_id: string; why: string; delay_ms?: number; closes?: boolean }
 
+/** Why a workflow was asked for, which its id ends with. */
+export function whyOf(id: string): string {
+  return id.slice(id.lastIndexOf('/') + 1)
+}
+
 /** Something that a worker has taken from a queue. */
 export type Claim = { id: string; queue: string; executor: string }
 

@@ -29,6 +29,9 @@ type Left =
 /** Leases are renewed so often. */
 const RENEWED_MS = LEASE_TTL_MS / 3
 
+/** Why one is woken whose time is up. */
+const DEADLINE = 'deadline-'
+
 type Parts = {
   store: Store
   clock: Clock
@@ -123,6 +126,25 @@ export class WorkerEngine implements Engine {
     more: { delay_ms?: number; closes?: boolean } = {},
   ): Promise<void> {
     return this.parts.dispatch.wake({ run_id, agent_id, why, ...more })
+  }
+
+  /** Whoever rests does not notice that its time is up. `epoch`: under which it was worked on before. */
+  wakeAtDeadline({ run_id, agent_id, epoch }: Lease, delay_ms: number): Promise<void> {
+    return this.wake(run_id, agent_id, `${DEADLINE}${epoch}`, { delay_ms })
+  }
+
+  /**
+   * Whether it was asked for by that. Then it is worked on only where it rests still: each rest leaves one behind, and most
+   * have been over for long. It is asked for anew: this one may be invoked again by those who find it unfinished, and
+   * could not tell then whether it was late or had begun.
+   */
+  async isDeadline(run_id: string, agent_id: string, why: string): Promise<boolean> {
+    if (!why.startsWith(DEADLINE)) return false
+    const epoch = Number(why.slice(DEADLINE.length))
+    const lease = await this.parts.store.lease(run_id, agent_id)
+    // Whoever has taken it since knows how long it has.
+    if (lease && lease.epoch <= epoch + 1) await this.wake(run_id, agent_id, `time-is-up-${epoch}`)
+    return true
   }
 
   /** Whether this worker may work on it. Close it can any. */

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { customAlphabet } from 'nanoid'
 import type { Identity } from '../../host/index.js'
 import { OWN_TIMEOUT } from './database.js'
-import { ADVANCE, APPLICATION, APPLICATION_VERSION, type Dispatch, QUIET } from './dispatch.js'
+import { ADVANCE, APPLICATION, APPLICATION_VERSION, type Dispatch, QUIET, whyOf } from './dispatch.js'
 import { LostClaims } from './lost-claims.js'
 import { removeOldQueues } from './old-queues.js'
 import { limitHere } from './own-limit.js'
@@ -64,7 +64,8 @@ type WorkerParts = {
   labels: readonly string[]
   limits: SharedLimits
   version: string
-  advance: (run_id: string, agent_id: string) => Promise<string>
+  /** `why`: as whoever wanted it worked on said. */
+  advance: (run_id: string, agent_id: string, why: string) => Promise<string>
   /** Lets go of all that is at work. */
   letGo: () => Promise<void>
   /** For whoever waits for the agent. */
@@ -199,17 +200,17 @@ export class QueueWorker {
   async #workflow(id: string, run_id: string, agent_id: string): Promise<string> {
     this.#begun.add(id)
     try {
-      return await this.#advance(run_id, agent_id)
+      return await this.#advance(run_id, agent_id, whyOf(id))
     } finally {
       this.#begun.delete(id)
     }
   }
 
-  async #advance(run_id: string, agent_id: string): Promise<string> {
+  async #advance(run_id: string, agent_id: string, why: string): Promise<string> {
     if (this.#stopped) return this.#giveBack(run_id, agent_id)
     this.#working += 1
     try {
-      const advanced = await this.parts.advance(run_id, agent_id)
+      const advanced = await this.parts.advance(run_id, agent_id, why)
       this.#refused.delete(`${run_id}/${agent_id}`)
       return advanced
     } catch (error) {

@@ -42,13 +42,16 @@ type Parts = {
   words: Words
 }
 
-/** `held`: another works on it. `left`: this worker lets go of it, and another takes it up. `paused`: its run is. */
-type Advanced = 'over' | 'held' | 'rests' | 'left' | 'paused'
+/**
+ * `held`: another works on it. `left`: this worker lets go of it, and another takes it up. `paused`: its run is. `told`:
+ * nothing was done with it, but where there was something to do, others are told.
+ */
+type Advanced = 'over' | 'held' | 'rests' | 'left' | 'paused' | 'told'
 
 /** What one that rests knew when it was let go of: the last word, and which sub-agents have to wait to be joined. */
 type Rest = { heard: number; settled: readonly string[] }
 
-type Outcome = Exclude<Advanced, 'rests' | 'paused'> | Rest
+type Outcome = Exclude<Advanced, 'rests' | 'paused' | 'told'> | Rest
 
 /** `parent_id`: who waits for it; null: it is the root. */
 type Who = { run_id: string; agent_id: string; parent_id: string | null }
@@ -80,8 +83,9 @@ export class Advancing {
   }
 
   /** Rejects where this worker cannot work on it, with words that may be said to anybody. */
-  async advance(run_id: string, agent_id: string): Promise<Advanced> {
+  async advance(run_id: string, agent_id: string, why: string): Promise<Advanced> {
     try {
+      if (await this.parts.engine.isDeadline(run_id, agent_id, why)) return 'told'
       return await this.#advance(run_id, agent_id)
     } catch (error) {
       throw new Error(this.parts.redactor.redact(error instanceof Error ? error.message : String(error)))
@@ -227,7 +231,7 @@ export class Advancing {
   }
 
   /** What is to be done after it was worked on. */
-  async #settled({ epoch }: Lease, left: Awaited<ReturnType<WorkerEngine['work']>>, who: Who): Promise<Outcome> {
+  async #settled(lease: Lease, left: Awaited<ReturnType<WorkerEngine['work']>>, who: Who): Promise<Outcome> {
     const { engine } = this.parts
     const { run_id, agent_id } = who
     if (left.ok) {
@@ -236,15 +240,13 @@ export class Advancing {
     }
     if (left.code === 'rests') {
       const { heard, settled, time_left_ms } = left
-      // Whoever rests does not notice that its time is up. Where it was before, those it waits for have been told.
-      if (time_left_ms !== null && time_left_ms > 0) {
-        await engine.wake(run_id, agent_id, `deadline-${epoch}`, { delay_ms: time_left_ms })
-      }
+      // Where its time was up before, those it waits for have been told.
+      if (time_left_ms !== null && time_left_ms > 0) await engine.wakeAtDeadline(lease, time_left_ms)
       return { heard, settled }
     }
     // What made this worker let go of it may be there still.
     const later = engine.is_closing ? {} : { delay_ms: AGAIN_MS }
-    await engine.wake(run_id, agent_id, `again-${epoch}`, { closes: true, ...later })
+    await engine.wake(run_id, agent_id, `again-${lease.epoch}`, { closes: true, ...later })
     return 'left'
   }
 

@@ -38,7 +38,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const worker = new QueueWorker({
     ...{ dispatch, machine, identity, concurrency, limits, say, letGo, sweep, project: retinue.cwd, version: VERSION },
     labels: [...new Set(labels)],
-    advance: (run_id, agent_id) => advancing.advance(run_id, agent_id),
+    advance: (run_id, agent_id, why) => advancing.advance(run_id, agent_id, why),
     refused: (refusal) => advancing.refused(refusal),
   })
   try {
