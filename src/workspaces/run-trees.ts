@@ -293,7 +293,7 @@ export class RunTrees {
       const found = await opened.trees.open(this.parts.run_id, nameOf(owner))
       if (found.ok) await found.tree.reset(work.commit)
     }
-    if (await this.#isAway()) {
+    if (await this.isAway()) {
       // The person is elsewhere. What was carried is there too; what was not is here alone.
       const where = await (await this.travel())?.whereabouts(owner.agent_id)
       const isCarried = work === null || where?.commit === work.commit
@@ -333,7 +333,7 @@ export class RunTrees {
 
   /** Brings the result of a run into the person's folder, if that is as it was. Otherwise it is kept on its branch. */
   async land(what: RunResult, how: LandingWish): Promise<Landing> {
-    if (await this.#isAway()) {
+    if (await this.isAway()) {
       const reason = `the run ended in another checkout than it began in: bring it in with retinue apply ${this.parts.run_id}`
       return { ...(await this.stay(what, reason)), away: true }
     }
@@ -346,7 +346,7 @@ export class RunTrees {
   async stay(what: RunResult, reason: string): Promise<Landing> {
     const kept: Landing = { state: 'kept', ...what, landed_commit: null, branch: this.branchOf(OF_ROOT), reason }
     // The person's own repository is elsewhere; what there is was carried.
-    if (await this.#isAway()) return kept
+    if (await this.isAway()) return kept
     const opened = await this.#open()
     const published = opened.ok ? await opened.trees.publish(this.parts.run_id, INTEGRATION) : opened
     return published.ok ? kept : { ...kept, reason: `${reason}; ${published.message}` }
@@ -359,7 +359,7 @@ export class RunTrees {
     const { trees } = opened
     const { run_id } = this.parts
     const all = await trees.isCommitted(run_id, INTEGRATION)
-    if (await this.#isAway()) {
+    if (await this.isAway()) {
       const head = await trees.head(run_id, INTEGRATION)
       const isResult = all.ok && all.committed && head.ok && head.commit === landing.commit
       // What could not be carried is here alone. What else is left of it here is swept.
@@ -405,7 +405,7 @@ export class RunTrees {
   }
 
   /** Whether the person whose run it is has another folder than this. */
-  async #isAway(): Promise<boolean> {
+  async isAway(): Promise<boolean> {
     const travel = await this.travel()
     return travel !== null && !travel.isHome
   }

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { retinue } from '../support/cli.js'
+import { GOAL, planProject, savedIn } from '../support/plan-project.js'
 import { sharedPostgres } from '../support/postgres.js'
 import { git, makeProject } from '../support/project.js'
 import { workerProcess } from '../support/worker-process.js'
@@ -31,7 +32,7 @@ const ASKING = JSON.stringify({
 /** A person's clone, the clone that a worker has, and a database. */
 async function clones() {
   const store = await (await sharedPostgres()).database()
-  const origin = makeProject({ 's.yaml': SCRIPT, 'asking.yaml': ASKING, 'a.txt': 'alpha\n' }, { git: true })
+  const origin = planProject({ 's.yaml': SCRIPT, 'asking.yaml': ASKING, 'a.txt': 'alpha\n' })
   const place = makeProject({})
   const clone = (name: string) => {
     git(place, 'clone', '--quiet', origin, name)
@@ -79,6 +80,29 @@ it('what was left to them is brought home when the person wants it, and nothing 
   expect((await away.call('gc')).code).toBe(0)
   expect(existsSync(join(away.cwd, '.retinue', 'worktrees', id))).toBe(false)
   expect(readdirSync(away.cwd).sort()).toEqual(['.git', '.retinue', 'a.txt', 'asking.yaml', 's.yaml'])
+})
+
+it('plans and reports are in the folder that a run was begun in, and in no other', async () => {
+  const { store, home, away } = await clones()
+  await workerProcess(away.cwd, store)
+  const auto = ['--mode', 'auto', '--model']
+  const made = await home.call('plan', GOAL, '--no-research', ...auto, 'scripted/goal.yaml')
+  const [id = ''] = savedIn(home.cwd)
+  expect([made.code, made.stderr]).toEqual([
+    0,
+    expect.stringContaining(`The plan is saved in .retinue/plans/${id}.yaml; nothing of it is carried out.\n`),
+  ])
+  const papers = (cwd: string, run: string) => readdirSync(join(cwd, '.retinue', 'reports', run)).sort()
+  expect(papers(home.cwd, id)).toEqual(['a1-step-0-result.md', 'plan.md'])
+
+  // As where nobody waited for it: the log has it.
+  rmSync(join(home.cwd, '.retinue', 'plans', `${id}.yaml`))
+  const shown = await home.call('plan', 'show', id)
+  expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining(`retinue plan run ${id}`) })
+  const carried = await home.call('plan', 'run', id, '-p', '--output-format', 'json', ...auto, 'scripted/run.yaml')
+  expect(carried).toMatchObject({ code: 0, stderr: '' })
+  expect(papers(home.cwd, JSON.parse(carried.stdout).run_id)).toContain('plan.md')
+  expect(['plans', 'reports'].filter((name) => existsSync(join(away.cwd, '.retinue', name)))).toEqual([])
 })
 
 it('what a run has changed so far can be seen from any clone while it is worked on in another', async () => {

@@ -67,7 +67,7 @@ async function lookedAt(retinue: Retinue, { run_id, plan, status }: PlanOutcome,
 }
 
 function howToGoOn(run_id: string, { saved, sound }: { saved: boolean; sound: boolean }): string[] {
-  const where = saved ? `saved in ${planFile(run_id)}` : 'in the log of the run, because its file could not be written'
+  const where = saved ? `saved in ${planFile(run_id)}` : 'in the log of the run, and in no file of this folder'
   return [
     `The plan is ${where}; nothing of it is carried out.`,
     sound

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import { type Catalog, listProfiles, resolveProfile } from '../../control/index.js'
 import {
   type AgentMemory,
@@ -9,11 +8,9 @@ import {
   type OpenQuestion,
   type Plan,
   PROGRAM,
-  type Redactor,
   type StepSpec,
   titleOf,
 } from '../../domain/index.js'
-import type { Host } from '../../host/index.js'
 import type { Model } from '../../models/index.js'
 import {
   executePlan,
@@ -33,6 +30,7 @@ import type { Proposal, Tool } from '../../tools/index.js'
 import type { GoalOptions, PlanOptions } from '../api.js'
 import { RetinueError } from '../errors.js'
 import { copied } from '../options.js'
+import type { Papers } from '../runs/papers.js'
 import { orderIn, orderTask, program } from './programs.js'
 
 /** Where a model would be named: the root agent of a plan run is a program. */
@@ -81,15 +79,13 @@ export function copiedOptions<O extends PlanOptions>(options: O): () => O {
 
 type Parts = {
   cwd: string
-  host: Host
   store: Store
-  redactor: Redactor
   catalog: Catalog
   delegation: DelegationSettings
 }
 
 /** What a plan depends on here: who there is, and what they usually take. */
-export function planSurroundings({ cwd, store, catalog, delegation }: Omit<Parts, 'host' | 'redactor'>) {
+export function planSurroundings({ cwd, store, catalog, delegation }: Parts) {
   const profileOf = (name: string) => {
     const found = resolveProfile(catalog, name)
     return found.ok ? found.profile.profile : null
@@ -136,7 +132,7 @@ function atMost(asked: Partial<Budget>, most: Budget): Partial<Budget> {
 export async function proposalIn(
   memory: AgentMemory,
   { call_id, step, faults = [] }: Pick<Extract<OpenQuestion, { kind: 'approval' }>, 'call_id' | 'step' | 'faults'>,
-  parts: Omit<Parts, 'host' | 'redactor'>,
+  parts: Parts,
 ): Promise<Proposal | null> {
   const state = memory.plans.find((plan) => plan.call_id === call_id)
   if (!state?.plan) return null
@@ -149,31 +145,18 @@ export async function proposalIn(
   return { call_id, plan, step, preview: await preview(plan, stepsOf(plan, state, { agent, read_only }), run), faults }
 }
 
-/** Where the plan of a run is kept for people, relative to the folder. */
-export function planFile(run_id: string): string {
-  return join('.retinue', 'plans', `${run_id}.yaml`)
-}
-
 /** The call of a plan run's root agent. */
-export function planCall(run_id: string, parts: Parts): Tool {
-  const { cwd, host, redactor } = parts
-  const file = join(cwd, planFile(run_id))
+export function planCall({ papers, ...parts }: Parts & { papers: Papers }): Tool {
   const { agent, agents, ask_person, preview } = planSurroundings(parts)
   return executePlan({
     agent,
     agents,
     ask_person,
     preview,
-    save: async (text, fresh) => {
-      // A person may have changed it since: then it is not ours any more.
-      if (!fresh && (await host.readText(file)) !== null) return null
-      const written = host.writeReport(file, redactor.redact(text))
-      return written.ok ? null : written.message
-    },
+    save: (text, fresh) => papers.savePlan(text, fresh),
     report: async (memory, state, max_chars) => {
       const outcome = planOutcome(memory, state)
-      const path = join(cwd, '.retinue', 'reports', run_id, 'plan.md')
-      host.writeReport(path, redactor.redact(planReport(outcome)))
+      await papers.reportPlan(outcome)
       return planReport(outcome, { max_chars })
     },
   })

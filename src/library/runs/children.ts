@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Catalog } from '../../control/index.js'
 import {
   type AgentMemory,
@@ -33,20 +32,20 @@ import type { Files, RunTrees } from '../../workspaces/index.js'
 import type { Watching } from '../api.js'
 import type { ChildContracts } from './child-contracts.js'
 import { earlierChildren } from './earlier.js'
+import type { Papers } from './papers.js'
 import type { Preparation } from './preparation.js'
-import { reportOf } from './report.js'
 
 /** How soon it is asked again whether a process that should be gone has let go of a sub-agent. */
 const HELD_MS = 200
 
 type ChildrenParts = {
-  cwd: string
   host: Host
   store: Store
   engine: Engine
   preparation: Preparation
   redactor: Redactor
   contracts: ChildContracts
+  papers: Papers
   trees: RunTrees
   catalog: Catalog
   watching: Watching
@@ -129,18 +128,8 @@ export class RunChildren implements Launcher {
     files: Files | null,
   ): Promise<{ fault: string | null }> {
     const { run_id } = parent
-    const { cwd, host, contracts } = this.parts
-    const pattern = child.contract?.outputs.report_path_pattern
-    let fault: string | null = null
-    if (pattern) {
-      const path = pattern
-        .replaceAll('<run>', run_id)
-        .replaceAll('<agent>', child.id)
-        .replaceAll('<idx>', String(child.step_idx))
-      // The log has it all: a report that cannot be written is no reason to lose the work, but it is said.
-      const written = host.writeReport(join(cwd, path), reportOf(child, result))
-      if (!written.ok) fault = written.message
-    }
+    const { papers, contracts } = this.parts
+    const fault = await papers.report(child, result)
     if (child.cache_key !== null && files !== null && result.outcome === 'completed') {
       await contracts.keep(child.cache_key, { from: { run_id, agent_id: child.id }, result }, files)
     }

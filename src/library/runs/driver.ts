@@ -41,6 +41,7 @@ import { ChildContracts } from './child-contracts.js'
 import { RunChildren } from './children.js'
 import type { Started } from './handle.js'
 import type { KeptRuns } from './kept.js'
+import { Papers } from './papers.js'
 import type { ContractChoice, Family, Preparation } from './preparation.js'
 import { ROOT, type RunReader } from './reader.js'
 
@@ -187,18 +188,24 @@ export class RunDriver {
     options: RunOptions & { session_id: string },
     { model, ...choice }: Omit<RootChoice, 'goal'>,
   ) {
-    const call = this.#callOf(run_id, model.name, choice.catalog)
     const family = this.family(run_id, options.session_id, options, choice.catalog)
+    const call = this.#callOf(run_id, model.name, family)
     const place = await this.parts.preparation.place(model, options, { ...family, ...call })
     return { place, ...(await this.parts.preparation.contract(run_id, options, place, choice)) }
   }
 
   /** The one call of a root agent that is a program. */
-  #callOf(run_id: string, model: string, catalog: Catalog): { call?: Tool } {
+  #callOf(run_id: string, model: string, { catalog, trees }: Pick<Family, 'catalog' | 'trees'>): { call?: Tool } {
     if (model === FAN_OUT_MODEL) return { call: fanOut }
     if (model !== PLAN_MODEL) return {}
-    const { cwd, host, store, redactor, preparation } = this.parts
-    return { call: planCall(run_id, { cwd, host, store, redactor, catalog, delegation: preparation.delegation }) }
+    const { cwd, store, preparation } = this.parts
+    const papers = this.#papers(run_id, () => trees.isAway())
+    return { call: planCall({ cwd, store, papers, catalog, delegation: preparation.delegation }) }
+  }
+
+  #papers(run_id: string, isAway: () => Promise<boolean>): Papers {
+    const { cwd, host, store, redactor } = this.parts
+    return new Papers({ cwd, host, store, redactor, run_id, isAway })
   }
 
   /** `allow`: throws where whoever asks may not make agents work in that mode. */
@@ -237,8 +244,8 @@ export class RunDriver {
       this.parts.preparation.rootModel(`${provider}/${model}`),
       this.catalogOf(run_id),
     ])
-    const call = this.#callOf(run_id, resolved.name, catalog)
     const family = this.family(run_id, session_id, watching, catalog)
+    const call = this.#callOf(run_id, resolved.name, family)
     const place = await this.parts.preparation.place(resolved, watching, { ...family, ...call })
     this.parts.preparation.check(contract, place)
     const notes = this.parts.preparation.notes(await this.parts.reach.open(), catalog)
@@ -259,24 +266,27 @@ export class RunDriver {
     await far.follow(run_id, { ...watching, watch }, started, (by, reason) => this.cancel(run_id, by, reason))
     const result = await this.parts.reader.result(run_id)
     if (!result) throw new RetinueError('abandoned', `Run ${run_id} is left to the workers`)
-    const { landing } = result
-    return landing?.state === 'kept' ? { ...result, landing: await this.#broughtHome(far, run_id, landing) } : result
+    const given = await givenToWorkers(this.parts.store, run_id)
+    const isHome = given?.travels !== undefined && given.checkout === far.checkout
+    return isHome ? this.#broughtHome(run_id, result) : result
   }
 
   /** Whoever waits for it where it was begun need not see to that. */
-  async #broughtHome(far: FarRuns, run_id: string, landing: Landing): Promise<Landing> {
-    const [given, { memory }] = await Promise.all([
-      givenToWorkers(this.parts.store, run_id),
-      this.parts.reader.root(run_id),
-    ])
-    if (given?.travels === undefined || given.checkout !== far.checkout) return landing
+  async #broughtHome(run_id: string, result: RunResult): Promise<RunResult> {
+    const { memory } = await this.parts.reader.root(run_id)
+    await this.#papers(run_id, async () => false).bring(memory)
+    const { landing } = result
+    return landing?.state === 'kept' ? { ...result, landing: await this.#landed(run_id, memory, landing) } : result
+  }
+
+  async #landed(run_id: string, { contract }: AgentMemory, landing: Landing): Promise<Landing> {
     const { away: _, ...there } = landing
     try {
       if (!landing.away || landing.files.length === 0) {
         await this.parts.kept.bring(run_id)
         return landing
       }
-      const { commit } = await this.parts.kept.apply(run_id, { commit: memory.contract.workspace.land === 'commit' })
+      const { commit } = await this.parts.kept.apply(run_id, { commit: contract.workspace.land === 'commit' })
       return { ...there, state: 'landed', landed_commit: commit, branch: null, reason: null }
     } catch (error) {
       if (!(error instanceof RetinueError)) throw error
@@ -502,7 +512,8 @@ export class RunDriver {
     })
     const childModel = model ?? ((name: string) => preparation.childModel(name))
     const launcher = new RunChildren({
-      ...{ cwd, host, store, engine, preparation, redactor, contracts, trees, watching, catalog },
+      ...{ host, store, engine, preparation, redactor, contracts, trees, watching, catalog },
+      papers: this.#papers(run_id, () => trees.isAway()),
       model: childModel,
       closing: model !== undefined,
     })
