@@ -334,7 +334,12 @@ export class RunTrees {
   /** Brings the result of a run into the person's folder, if that is as it was. Otherwise it is kept on its branch. */
   async land(what: RunResult, how: LandingWish): Promise<Landing> {
     if (await this.isAway()) {
-      const reason = `the run ended in another checkout than it began in: bring it in with retinue apply ${this.parts.run_id}`
+      const where = 'the run ended in another checkout than it began in'
+      const apply = `retinue apply ${this.parts.run_id}`
+      // What a process at home had brought before it died cannot be seen from here.
+      const reason = how.again
+        ? `${where}, after a worker there had begun to bring it in: some of it may be in the folder already, and ${apply} brings the rest`
+        : `${where}: bring it in with ${apply}`
       return { ...(await this.stay(what, reason)), away: true }
     }
     const opened = await this.#open()

@@ -322,6 +322,31 @@ it('a result that nobody waited for can be had in every checkout, also in that o
   }
 })
 
+it('a landing that was begun at home and ends elsewhere says so, and is finished at home', async ({
+  onTestFinished,
+}) => {
+  const { home, clone, order, face } = await team({ root: [write('one.txt'), write('two.txt'), DONE] }, onTestFinished)
+  // Nobody is there, so that its files go with it.
+  const run = face.run({ task: 'Do the work' })
+  await leaveToWorkers(run)
+  const kill = { type: 'run.landing', agent_id: 'root', when: 'after' } as const
+  const victim = new WorkerVictim({ ...order(home), kill }, onTestFinished)
+  await victim.begin()
+  expect((await victim.ended).signal).toBe('SIGKILL')
+  writeFileSync(join(home, 'one.txt'), 'one.txt\n')
+  await startWorkers(1, order(clone('away')), onTestFinished)
+  await expect.poll(async () => (await face.find(run.run_id)).status).toBe('closed')
+  const [closed] = (await face.events(run.run_id)).flatMap(({ type, data }) =>
+    type === 'agent.finished' ? [data.result] : [],
+  )
+  expect(closed?.landing).toMatchObject({
+    state: 'kept',
+    reason: `the run ended in another checkout than it began in, after a worker there had begun to bring it in: some of it may be in the folder already, and retinue apply ${run.run_id} brings the rest`,
+  })
+  await face.apply(run.run_id)
+  expect([read(home, 'one.txt'), read(home, 'two.txt')]).toEqual(['one.txt\n', 'two.txt\n'])
+})
+
 const LEFT = [
   { name: 'makes way', when: 'after', left: [] },
   { name: 'stays where it has what was never carried', when: 'before', left: [{ agent_id: 'root', state: 'kept' }] },
