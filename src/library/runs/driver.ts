@@ -3,33 +3,24 @@ import {
   type AgentMemory,
   type AgentResult,
   foldAgent,
-  isOpen,
   type Landing,
-  type Message,
   type Mode,
   type NewEvent,
   type OpenQuestion,
   ownerInWords,
   type Redactor,
 } from '../../domain/index.js'
-import {
-  AT_REST,
-  type Engine,
-  givenToWorkers,
-  leaveResting,
-  type PauseSignal,
-  type ResumeSignal,
-} from '../../engine/index.js'
+import { type Engine, givenToWorkers, type PauseSignal, type ResumeSignal } from '../../engine/index.js'
 import type { Host } from '../../host/index.js'
 import type { Model } from '../../models/index.js'
-import { AgentLoop, type AgentPlace, historyOf, Recorder, trimHistory } from '../../runtime/index.js'
+import { AgentLoop, type AgentPlace, Recorder, trimHistory } from '../../runtime/index.js'
 import { blobDigest, type Lease, type Signal, type Store } from '../../store/index.js'
 import { commitCheck, fanOut, type Proposal, type Tool } from '../../tools/index.js'
 import { RunTrees } from '../../workspaces/index.js'
 import type { RunOptions, RunResult, RunSummary, WaitOptions, Watching } from '../api.js'
 import type { Catalogs } from '../catalogs.js'
 import { RetinueError } from '../errors.js'
-import { FAN_OUT_MODEL, fanOutResults, isFanOut } from '../programs/fan-out.js'
+import { FAN_OUT_MODEL } from '../programs/fan-out.js'
 import { PLAN_MODEL, planCall, proposalIn } from '../programs/plan-runs.js'
 import { isProgram } from '../programs/programs.js'
 import type { Reach } from '../project/reach.js'
@@ -39,9 +30,11 @@ import { travelOf } from '../workers/itineraries.js'
 import { Asking } from './asking.js'
 import { ChildContracts } from './child-contracts.js'
 import { RunChildren } from './children.js'
+import { Conversations, NO_SESSION } from './conversations.js'
 import type { Started } from './handle.js'
 import type { KeptRuns } from './kept.js'
 import { Papers } from './papers.js'
+import { Pauses } from './pauses.js'
 import type { ContractChoice, Family, Preparation } from './preparation.js'
 import { ROOT, type RunReader } from './reader.js'
 
@@ -75,9 +68,16 @@ type Parts = {
 /** Begins runs, goes on with them and ends them: everything that makes a root agent work in this process. */
 export class RunDriver {
   readonly #asking: Asking
+  readonly #pauses: Pauses
+  readonly #conversations: Conversations
 
   constructor(private readonly parts: Parts) {
-    this.#asking = new Asking(parts.store, parts.host.clock, (wanted, about) => this.#wake(wanted, about))
+    const { store, engine, reader, redactor, new_id, host } = parts
+    const asking = new Asking(store, host.clock, (wanted, about) => this.#wake(wanted, about))
+    const isForWorkers = async (run_id: string) => (await this.#farOf(run_id)) !== null
+    this.#asking = asking
+    this.#pauses = new Pauses({ store, engine, reader, redactor, new_id, asking, isForWorkers })
+    this.#conversations = new Conversations({ store, reader, belongsHere: (run) => this.belongsHere(run) })
   }
 
   /** Whoever rests does not hear what is said to it. */
@@ -106,7 +106,9 @@ export class RunDriver {
       { ...options, task: goal, session_id },
       { model, ...choice },
     )
-    const session = options.session_id ? await this.#session(options.session_id, isProgram(contract)) : NO_SESSION
+    const session = options.session_id
+      ? await this.#conversations.session(options.session_id, isProgram(contract))
+      : NO_SESSION
     // What is secret now may not have been when it was said.
     const history = this.parts.redactor.redactAll(
       trimHistory(session.messages, contract.execution.budget.context_tokens),
@@ -405,55 +407,8 @@ export class RunDriver {
     })
   }
 
-  async pause(run_id: string, by: string, reason: string, { signal }: WaitOptions = {}): Promise<RunSummary> {
-    const run = await this.parts.reader.find(run_id)
-    const { run_id: id } = run
-    // Workers take up what one of them left when it died, unless it is said before.
-    if (run.status === 'closed' || (run.status !== 'running' && !(await this.#isTakenUp(id)))) return run
-    const { memory } = await this.parts.reader.root(id)
-    const finishes = isProgram(memory.contract)
-    const data: PauseSignal = { ask: this.parts.new_id(), reason: this.parts.redactor.redact(reason), finishes }
-    const before = await this.parts.store.lastSignal()
-    return this.#asking.until({ run_id: id, kind: 'pause', data, by }, signal, async () => {
-      const now = await this.parts.reader.find(id)
-      if (now.status === 'closed') return now
-      const said = await this.parts.store.signals({ run_id: id, after: before })
-      if (said.some(({ kind }) => kind === 'resume')) {
-        throw new RetinueError('conflict', `Somebody went on with run ${id} before it was paused`)
-      }
-      return (await this.#isLeft(id, finishes)) ? this.parts.reader.find(id) : null
-    })
-  }
-
-  /** Whether nobody works on a run any more that is to be paused. Whoever rests does not hear of it, and is let go of here. */
-  async #isLeft(run_id: string, finishes: boolean): Promise<boolean> {
-    const { store, engine } = this.parts
-    // What its sub-agents finish is for the root agent to join, wherever it is taken up for that.
-    if (!finishes) await leaveResting(store, run_id, 'all')
-    else if (!(await this.#hasBegun(run_id))) await leaveResting(store, run_id, [ROOT])
-    else if (await this.#isTakenUp(run_id)) return false
-    const leases = (await store.agents(run_id))
-      .filter(({ agent_id, state }) => agent_id === ROOT || AT_WORK.has(state))
-      .map(({ agent_id }) => store.lease(run_id, agent_id))
-    const isAtWork = (lease: Lease) => {
-      // Those that wait for others do so until somebody goes on with the root.
-      const waits = finishes && lease.agent_id !== ROOT && lease.owner === AT_REST
-      return engine.isHeld(lease) && !waits
-    }
-    return !(await Promise.all(leases)).some((lease) => lease && isAtWork(lease))
-  }
-
-  /** Whether the root agent has anything to join. Who has not begun does not while the run is paused. */
-  async #hasBegun(run_id: string): Promise<boolean> {
-    const { store, reader } = this.parts
-    const open = (await reader.root(run_id)).memory.children.filter(isOpen)
-    const unbegun = (await store.agents(run_id)).filter(({ state }) => state === 'created').map((row) => row.agent_id)
-    return open.some(({ id, repairs }) => repairs !== null || !unbegun.includes(id))
-  }
-
-  /** Whether workers go on with a run by themselves, though whoever had it last may be dead: nobody has let go of it. */
-  async #isTakenUp(run_id: string): Promise<boolean> {
-    return (await this.#farOf(run_id)) !== null && (await this.parts.store.lease(run_id, ROOT))?.expires_at !== 0
+  pause(run_id: string, by: string, reason: string, options: WaitOptions = {}): Promise<RunSummary> {
+    return this.#pauses.pause(run_id, by, reason, options)
   }
 
   async cancelAgent(
@@ -540,64 +495,6 @@ export class RunDriver {
       `Run ${run_id} belongs to ${workspace_root}: go on there, or with --cwd ${workspace_root}`,
     )
   }
-
-  /**
-   * What a session has come to: how many calls and sub-agents it had, and its conversation. A program takes no part in
-   * that one: it reads nothing of it, and of what it does only what a person said and the answer to it is part of it.
-   */
-  async #session(session_id: string, is_program: boolean): Promise<typeof NO_SESSION> {
-    const rows = await this.parts.store.runs({ session_id })
-    const [last] = rows
-    if (!last) {
-      // One that somebody has begun, in which nothing was said yet.
-      if (await this.parts.store.record('session', session_id)) return NO_SESSION
-      throw new RetinueError('not_found', `There is no session ${session_id} in this store`)
-    }
-    this.belongsHere(last)
-    if (last.status !== 'closed') {
-      throw new RetinueError('held', `The last run of this session is not closed: retinue resume ${last.run_id}`)
-    }
-    const { memory } = await this.parts.reader.root(last.run_id)
-    const { children_before, children, calls_made: calls } = memory
-    const counts = { calls, children: children_before + children.length }
-    return { ...counts, messages: is_program ? [] : await this.#conversation(rows.map(({ run_id }) => run_id)) }
-  }
-
-  /** `run_ids`: newest first. Each run of an agent has in its own history what was said before it. */
-  async #conversation(run_ids: readonly string[]): Promise<Message[]> {
-    const since: Message[] = []
-    for (const run_id of run_ids) {
-      const run = await this.parts.reader.root(run_id)
-      if (!isProgram(run.memory.contract)) return [...conversation(run), ...since]
-      since.unshift(...(await this.#asked(run_id, run.memory)))
-    }
-    return since
-  }
-
-  /** What a person asked of one agent by its name, and what that answered. */
-  async #asked(run_id: string, memory: AgentMemory): Promise<Message[]> {
-    const [created] = await this.parts.store.read({ run_id, limit: 1 })
-    if (created?.type !== 'run.created' || created.data.said === undefined) return []
-    const [result] = isFanOut(memory.contract)
-      ? await fanOutResults(memory, (digest) => this.parts.store.blob(digest))
-      : [{ success: true, details: memory.result?.text ?? '', outcome: '', error: '' }]
-    const failed = result?.success === false ? `[${result.outcome}: ${result.error}]` : ''
-    const text = [result?.details ?? '', failed].filter((part) => part !== '').join('\n\n') || '[no answer]'
-    return [
-      { role: 'user', content: created.data.said },
-      { role: 'assistant', parts: [{ type: 'text', text }] },
-    ]
-  }
-}
-
-/** What a run started from, and what it added. */
-function conversation({ memory, material }: Awaited<ReturnType<RunReader['root']>>): Message[] {
-  const closed = memory.messages.filter((message, i) => {
-    // A run that was stopped between a call and its result ends with calls that no provider would take back.
-    const open = message.role === 'assistant' && message.parts.some((part) => part.type === 'tool_call')
-    return !(open && i === memory.messages.length - 1)
-  })
-  return [...historyOf(memory, material.history), ...closed]
 }
 
 /** Nobody knows which of their checkouts has its files, nor whom it may ask. */
@@ -607,11 +504,6 @@ function notForWorkers({ run_id, workspace_root }: { run_id: string; workspace_r
     `Run ${run_id} was begun without workers, and is not for them: go on with it in ${workspace_root} with --engine local`,
   )
 }
-
-/** States in which an agent is worked on. */
-const AT_WORK = new Set(['created', 'running'])
-
-const NO_SESSION: { messages: Message[]; calls: number; children: number } = { messages: [], calls: 0, children: 0 }
 
 /** Stands where a model would be needed and none will be asked: a run that is only going to be closed. */
 const NO_MODEL: Model = {
