@@ -4,7 +4,6 @@ export { databaseOf } from './dbos/database.js'
 export { Dispatch } from './dbos/dispatch.js'
 export { givenToWorkers } from './dbos/given.js'
 export { type PresentWorker, presentWorkers, waitingForLabels } from './dbos/present.js'
-export { AT_REST, rest } from './dbos/rest.js'
 export { type Here, Routes } from './dbos/routes.js'
 export { Words } from './dbos/words.js'
 export { QueueWorker, type WorkerHealth, type WorkerNews } from './dbos/worker.js'
@@ -13,7 +12,7 @@ export type { Engine } from './engine.js'
 export { LocalEngine } from './local.js'
 export {
   deferredIn,
-  isLeftAlone,
+  leaveAlone,
   leaveResting,
   type PauseSignal,
   pauseIn,
@@ -21,3 +20,4 @@ export {
   type ResumeSignal,
   resumeOf,
 } from './pausing.js'
+export { AT_REST, rest } from './rest.js'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { AgentRow } from '../domain/index.js'
 import type { Signal, Store } from '../store/index.js'
-import { AT_REST } from './dbos/rest.js'
+import { AT_REST } from './rest.js'
 
 /**
  * `ask`: the same however often it is said. `finishes`: what is at work does so first, and the root agent sees to that,
@@ -42,31 +42,34 @@ export function resumeOf(signals: readonly Signal[], seq: number): ResumeSignal 
   return read.findLast((one) => one.data?.seq === seq)?.data ?? null
 }
 
+type Agent = { run_id: string; agent_id: string }
+
 /**
- * Whether one that is to be worked on is left alone, because its run is paused. That it was to be is kept for whoever goes
- * on with the run.
+ * Leaves one alone that is to be worked on, where its run is paused: nobody has it from then on, and that it was to be is
+ * kept for whoever goes on with the run. false: it is not paused.
  */
-export async function isLeftAlone(store: Store, agent: { run_id: string; agent_id: string }): Promise<boolean> {
-  if (!(await isPaused(store, agent))) return false
+export async function leaveAlone(store: Store, agent: Agent): Promise<boolean> {
+  if (!(await pauseFor(store, agent))) return false
   const { run_id, agent_id } = agent
   await store.signal({ run_id, kind: 'deferred', data: { agent_id }, by: 'runtime' })
   // Whoever went on with it meanwhile did not know of this one.
-  return isPaused(store, agent)
+  const pause = await pauseFor(store, agent)
+  if (!pause) return false
+  const is_root = (await store.agent(run_id, agent_id))?.parent_id === null
+  if (!pause.finishes) await leaveResting(store, run_id, is_root ? 'all' : [agent_id])
+  return true
 }
 
-async function isPaused(store: Store, { run_id, agent_id }: { run_id: string; agent_id: string }): Promise<boolean> {
+/** The pause by which one is not to be worked on; null: it is to be. */
+async function pauseFor(store: Store, { run_id, agent_id }: Agent): Promise<Pause | null> {
   const signals = await store.signals({ run_id, after: 0 })
   const pause = pauseIn(signals)
-  if (!pause) return false
+  if (!pause?.finishes) return pause
   const row = await store.agent(run_id, agent_id)
-  const is_root = row?.parent_id === null
-  if (!pause.finishes) {
-    await leaveResting(store, run_id, is_root ? 'all' : [agent_id])
-    return true
-  }
   // As long as it has not let go of the run, it joins what others finish.
-  if (is_root) return (await store.lease(run_id, agent_id))?.expires_at === 0
-  return row?.state === 'created' && !isCancelled(signals, agent_id) && (await isStep(store, row))
+  if (row?.parent_id === null) return (await store.lease(run_id, agent_id))?.expires_at === 0 ? pause : null
+  const waits = row?.state === 'created' && !isCancelled(signals, agent_id) && (await isStep(store, row))
+  return waits ? pause : null
 }
 
 /** Whether it is at the beginning of something, and not part of what others are at work on. */

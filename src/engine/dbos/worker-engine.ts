@@ -3,11 +3,11 @@ import { AbandonedError, type AgentLoop } from '../../runtime/index.js'
 import type { Lease, Signal, Store } from '../../store/index.js'
 import type { Answers } from '../answers.js'
 import type { Cancel, ChildTask, ChildWork, Engine, Taken } from '../engine.js'
+import { AT_REST, rest } from '../rest.js'
 import { Slots } from '../slots.js'
 import { Workplace } from '../workplace.js'
 import { Bell } from './bell.js'
 import type { Dispatch } from './dispatch.js'
-import { AT_REST, LEASE_TTL_MS, rest } from './rest.js'
 import { RestingSlot } from './resting-slot.js'
 import { RunWatch } from './run-watch.js'
 import { Shared } from './shared.js'
@@ -26,6 +26,8 @@ type Left =
     }
   | { ok: false; code: 'abandoned'; message: string }
 
+/** Shorter than where a person would have to see to it: another worker goes on when it has passed. */
+const LEASE_TTL_MS = 6000
 /** Leases are renewed so often. */
 const RENEWED_MS = LEASE_TTL_MS / 3
 

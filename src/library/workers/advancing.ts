@@ -1,7 +1,7 @@
 import type { Catalog } from '../../control/index.js'
 import type { Redactor } from '../../domain/index.js'
 import { type AgentMemory, type AgentResult, isOpen, parentIdOf, type RunRow } from '../../domain/index.js'
-import { givenToWorkers, isLeftAlone, resumeOf, type Words, type WorkerEngine } from '../../engine/index.js'
+import { givenToWorkers, leaveAlone, resumeOf, type Words, type WorkerEngine } from '../../engine/index.js'
 import type { Host } from '../../host/index.js'
 import { AbandonedError, type Above, AgentLoop, loadMaterial, Recorder } from '../../runtime/index.js'
 import type { Lease, Signal, Store } from '../../store/index.js'
@@ -102,7 +102,7 @@ export class Advancing {
     for (;;) {
       // Those that may have it have been asked too.
       if (!may_have && !(await this.#canClose(run_id, agent_id, is_here))) return 'over'
-      if (await isLeftAlone(store, { run_id, agent_id })) return 'paused'
+      if (await leaveAlone(store, { run_id, agent_id })) return 'paused'
       const outcome = agent_id === ROOT ? await this.#root(run) : await this.#child(run, agent_id)
       if (outcome === 'held') await this.#tenures.lookLater(run_id, agent_id, !may_have)
       if (typeof outcome === 'string') return outcome

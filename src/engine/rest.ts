@@ -1,7 +1,4 @@
-import type { Lease, Store } from '../../store/index.js'
-
-/** Shorter than where a person would have to see to it: another worker goes on when it has passed. */
-export const LEASE_TTL_MS = 6000
+import type { Lease, Store } from '../store/index.js'
 
 /** Whose an agent is that nobody works on just now, and that will be worked on without anybody having to see to it. */
 export const AT_REST = 'the workers'
