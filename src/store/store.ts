@@ -71,8 +71,8 @@ export interface Store extends Records {
   /** Newest first. */
   runs(query?: RunQuery): Promise<RunRow[]>
   run(run_id: string): Promise<RunRow | null>
-  /** In the order in which they were created. */
-  agents(run_id: string): Promise<AgentRow[]>
+  /** In the order in which they were created. `states`: only those that are in one of them. */
+  agents(run_id: string, states?: readonly AgentRow['state'][]): Promise<AgentRow[]>
   /** One of them, null: there is no such. */
   agent(run_id: string, agent_id: string): Promise<AgentRow | null>
   /** Recomputes `runs` and `sub_agents` from the events. */

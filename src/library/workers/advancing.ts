@@ -77,7 +77,8 @@ export class Advancing {
     this.#memories = new Memories(parts.store)
     this.#parents = new Parents({ ...parts, memories: this.#memories })
     this.#begun = new Lately(SAME_CATALOG_MS, parts.host.clock.now, async (run_id) => {
-      const [watching, catalog] = await Promise.all([this.#watching(run_id), parts.driver.catalogOf(run_id)])
+      const signals = await parts.store.signals({ run_id, after: 0 })
+      const [watching, catalog] = await Promise.all([this.#watching(run_id, signals), parts.driver.catalogOf(run_id)])
       return { watching, catalog }
     })
   }
@@ -147,7 +148,7 @@ export class Advancing {
       // One that is only closed needs nothing that may be missing here.
       const { place, notes } = cancelled
         ? { place: await this.parts.driver.closingPlace(run), notes: [] }
-        : await this.parts.driver.reopen(run, memory, await this.#watching(run_id))
+        : await this.parts.driver.reopen(run, memory, await this.#watching(run_id, signals))
       if (!cancelled) await this.#reach(place.trees, memory)
       const { store, host, redactor } = this.parts
       const recorder = new Recorder(store, host.clock, lease, memory, redactor)
@@ -310,25 +311,25 @@ export class Advancing {
   /** Whether something happened to one that rests while it was let go of. Whoever came meanwhile found it held. */
   async #isWanted(run_id: string, agent_id: string, { heard, settled }: Rest): Promise<boolean> {
     const { store } = this.parts
-    const [memory, rows, signals] = await Promise.all([
+    const [memory, ended, signals] = await Promise.all([
       this.#memories.of(run_id, agent_id),
-      store.agents(run_id),
+      store.agents(run_id, ENDED),
       store.signals({ run_id, after: heard }),
     ])
     if (!memory || memory.result) return false
     const open = new Set(memory.children.filter(isOpen).map(({ id }) => id))
-    const ended = rows.some((row) => open.has(row.agent_id) && ENDED.has(row.state) && !settled.includes(row.agent_id))
-    if (ended || signals.some(({ kind, data }) => concerns(kind, data, agent_id, open))) return true
+    if (ended.some((row) => open.has(row.agent_id) && !settled.includes(row.agent_id))) return true
+    if (signals.some(({ kind, data }) => concerns(kind, data, agent_id, open))) return true
     // The answer stays: whoever was not let write, and waits for something else by now, would find it at every rest.
     if (!memory.awaits_tree) return false
     return (await this.#parents.admission(run_id, memory.contract.parent.agent_id ?? ROOT, agent_id)) !== null
   }
 
   /** Somebody may be asked where somebody could be when the run was given to the workers. Who listens has said so. */
-  async #watching(run_id: string): Promise<Watching> {
+  async #watching(run_id: string, signals: readonly Signal[]): Promise<Watching> {
     const { store, words } = this.parts
     const asks = (await givenToWorkers(store, run_id))?.asks
-    const watched = (await store.signals({ run_id, after: 0 })).some(({ kind }) => kind === WATCHED)
+    const watched = signals.some(({ kind }) => kind === WATCHED)
     return { ...(asks ? { person: FAR_PERSON } : {}), ...(watched ? { onDelta: words.speaker(run_id) } : {}) }
   }
 }
@@ -349,7 +350,8 @@ class Cancel {
   }
 }
 
-const ENDED = new Set(['waiting_for_merge', 'failed'])
+/** Of those that are not closed yet. */
+const ENDED = ['waiting_for_merge', 'failed'] as const
 
 /** Whether a word is for this agent: to it, or of one of its sub-agents. */
 function concerns(kind: string, data: unknown, agent_id: string, children: ReadonlySet<string>): boolean {

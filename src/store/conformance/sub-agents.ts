@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type NewEvent, NO_COUNTS } from '../../domain/index.js'
+import { type AgentRow, type NewEvent, NO_COUNTS } from '../../domain/index.js'
 import type { Append, Store } from '../store.js'
 import {
   AT,
@@ -112,6 +112,11 @@ export function subAgentSuite(open: Open): void {
         { agent_id: 'a2', state: 'running', outcome: null, created_at: 101, updated_at: 111 },
         { agent_id: 'a2.1', state: 'failed', outcome: 'timeout', created_at: 112, updated_at: 113 },
       ])
+      const ids = async (...states: AgentRow['state'][]) =>
+        (await store.agents('run', states)).map(({ agent_id }) => agent_id)
+      expect(await ids('failed', 'running')).toEqual(['root', 'a2', 'a2.1'])
+      expect(await ids('waiting_for_merge')).toEqual([])
+      expect(await ids()).toEqual([])
       await sameAfterRebuild(store)
     })
 

@@ -69,8 +69,9 @@ export class MemoryLog {
     return row && { ...row }
   }
 
-  agents(run_id: string): AgentRow[] {
-    return [...(this.#runs.get(run_id)?.agents.values() ?? [])].map((row) => ({ ...row }))
+  agents(run_id: string, states?: readonly AgentRow['state'][]): AgentRow[] {
+    const rows = [...(this.#runs.get(run_id)?.agents.values() ?? [])]
+    return rows.filter(({ state }) => states?.includes(state) ?? true).map((row) => ({ ...row }))
   }
 
   agent(run_id: string, agent_id: string): AgentRow | null {

@@ -1,4 +1,4 @@
-import type { NewControlEvent, RunRow, StoredEvent } from '../../domain/index.js'
+import type { AgentRow, NewControlEvent, RunRow, StoredEvent } from '../../domain/index.js'
 import { controlDrafts } from '../control-log.js'
 import { type Followed, follow } from '../follow.js'
 import { storeClosed } from '../refusals.js'
@@ -74,9 +74,9 @@ export class MemoryStore implements Store {
     return this.#log.row(run_id)
   }
 
-  async agents(run_id: string) {
+  async agents(run_id: string, states?: readonly AgentRow['state'][]) {
     this.#open()
-    return this.#log.agents(run_id)
+    return this.#log.agents(run_id, states)
   }
 
   async agent(run_id: string, agent_id: string) {

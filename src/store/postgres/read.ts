@@ -52,8 +52,9 @@ export class Reader {
     return row?.status === 'closed'
   }
 
-  agents(run_id: string): Promise<AgentRow[]> {
-    return this.connections.all(this.#statements.agents, run_id)
+  agents(run_id: string, states?: readonly AgentRow['state'][]): Promise<AgentRow[]> {
+    if (!states) return this.connections.all(this.#statements.agents, run_id)
+    return this.connections.all(this.#statements.agentsIn, run_id, [...states])
   }
 
   async agent(run_id: string, agent_id: string): Promise<AgentRow | null> {
@@ -135,6 +136,11 @@ function prepare(tables: Tables) {
     agents: {
       name: 'agents',
       text: `SELECT ${AGENT_COLUMNS.join(', ')} FROM ${sub_agents} WHERE run_id = $1 ORDER BY created_position`,
+    },
+    agentsIn: {
+      name: 'agents_in',
+      text: `SELECT ${AGENT_COLUMNS.join(', ')} FROM ${sub_agents} WHERE run_id = $1 AND state = ANY($2::text[])
+        ORDER BY created_position`,
     },
     agent: {
       name: 'agent',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { NewControlEvent, StoredEvent } from '../../domain/index.js'
+import type { AgentRow, NewControlEvent, StoredEvent } from '../../domain/index.js'
 import { controlDrafts } from '../control-log.js'
 import { follow } from '../follow.js'
 import { storeClosed } from '../refusals.js'
@@ -81,8 +81,8 @@ export class PostgresStore implements Store {
     return this.#open().run(run_id)
   }
 
-  async agents(run_id: string) {
-    return this.#open().agents(run_id)
+  async agents(run_id: string, states?: readonly AgentRow['state'][]) {
+    return this.#open().agents(run_id, states)
   }
 
   async agent(run_id: string, agent_id: string) {

@@ -45,8 +45,9 @@ export class Reader {
     return first<{ status: RunRow['status'] }>(this.#statements.status, run_id)?.status === 'closed'
   }
 
-  agents(run_id: string): AgentRow[] {
-    return all(this.#statements.agents, run_id)
+  agents(run_id: string, states?: readonly AgentRow['state'][]): AgentRow[] {
+    if (!states) return all(this.#statements.agents, run_id)
+    return all(this.#statements.agentsIn, run_id, JSON.stringify(states))
   }
 
   agent(run_id: string, agent_id: string): AgentRow | null {
@@ -89,6 +90,10 @@ function prepare(database: Database) {
     status: database.prepare('SELECT status FROM runs WHERE run_id = ?'),
     // In the order in which they were created.
     agents: database.prepare(`SELECT ${AGENT_COLUMNS.join(', ')} FROM sub_agents WHERE run_id = ? ORDER BY rowid`),
+    agentsIn: database.prepare(
+      `SELECT ${AGENT_COLUMNS.join(', ')} FROM sub_agents
+        WHERE run_id = ? AND state IN (SELECT value FROM json_each(?)) ORDER BY rowid`,
+    ),
     agent: database.prepare(`SELECT ${AGENT_COLUMNS.join(', ')} FROM sub_agents WHERE run_id = ? AND agent_id = ?`),
     heads: database.prepare('SELECT agent_id, seq, digest FROM streams WHERE run_id = ? ORDER BY agent_id'),
     dataVersion: database.prepare('PRAGMA data_version'),

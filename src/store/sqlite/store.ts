@@ -1,4 +1,4 @@
-import type { NewControlEvent, StoredEvent } from '../../domain/index.js'
+import type { AgentRow, NewControlEvent, StoredEvent } from '../../domain/index.js'
 import { controlDrafts } from '../control-log.js'
 import { follow } from '../follow.js'
 import { storeClosed } from '../refusals.js'
@@ -69,8 +69,8 @@ export class SqliteStore implements Store {
     return this.#open().run(run_id)
   }
 
-  async agents(run_id: string) {
-    return this.#open().agents(run_id)
+  async agents(run_id: string, states?: readonly AgentRow['state'][]) {
+    return this.#open().agents(run_id, states)
   }
 
   async agent(run_id: string, agent_id: string) {
