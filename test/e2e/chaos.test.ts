@@ -7,8 +7,11 @@ import { storm } from '../support/chaos-storm.js'
 const FULL = process.env.RETINUE_FULL === '1'
 const RUNS = Number(process.env.RETINUE_CHAOS_RUNS ?? (FULL ? 5000 : 300))
 
-/** A run that takes longer is stuck. There are many at once, and each may lose its worker again and again. */
-const LATE_MS = 300_000
+/**
+ * A run that takes longer is stuck. There are many at once, and each may lose its worker again and again: on a machine
+ * with ten times as much to do as it can, six of 5,000 took longer than five minutes, and ended as they should.
+ */
+const LATE_MS = 1_200_000
 
 it(
   `${RUNS} runs of eight sub-agents end as they should, whichever worker is killed and however often the database restarts`,

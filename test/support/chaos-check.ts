@@ -85,15 +85,26 @@ function inCommit(cwd: string, commit: string, path: string): string | null {
 }
 
 /** Worktrees, workers and commands that are there although everything is over. */
-export async function leftBehind({ retinue, cwd, pids }: Storm): Promise<string[]> {
+export async function leftBehind({ retinue, cwd, ledger }: Storm): Promise<string[]> {
   const trees = (await retinue.worktrees())
     .filter(({ path }) => path !== null)
     .map((tree) => `a worktree: ${JSON.stringify(tree)}`)
-  const workers = pids.filter(isAlive).map((pid) => `the worker ${pid}`)
-  const commands = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid && worksIn(Number(name), cwd))
-    .map((pid) => `the process ${pid} in the folder`)
+  const others = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => pid !== process.pid)
+  // By what they were told, not by their numbers: in so long a time others have these.
+  const workers = others.filter((pid) => wasTold(pid, ledger)).map((pid) => `the worker ${pid}`)
+  const commands = others.filter((pid) => worksIn(pid, cwd)).map((pid) => `the process ${pid} in the folder`)
   return [...trees, ...workers, ...commands]
+}
+
+function wasTold(pid: number, ledger: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(ledger) && isAlive(pid)
+  } catch {
+    return false
+  }
 }
 
 function worksIn(pid: number, cwd: string): boolean {

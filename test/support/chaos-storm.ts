@@ -36,8 +36,6 @@ export type Storm = {
   ended_alone: number
   restarts: number
   took_ms: number
-  /** Of all workers that there were. */
-  pids: number[]
 }
 
 /** `onLate`: what is to be learned of a run that is not over after so long, before it is given up. */
@@ -65,7 +63,6 @@ export async function storm(runs: number, options: Patience): Promise<Storm> {
     ended_alone: 0,
     restarts: 0,
     took_ms: 0,
-    pids: workers.pids,
   }
   await workers.fill()
   const over = new AbortController()

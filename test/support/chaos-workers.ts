@@ -13,8 +13,7 @@ export class ChaosWorkers {
   readonly #alive = new Set<ChildProcess>()
   readonly #killed = new Set<ChildProcess>()
   #stopping = false
-  /** Those that were there, and those that ended without having been killed. */
-  readonly pids: number[] = []
+  /** Those that ended without having been killed. */
   ended_alone = 0
 
   constructor(
@@ -35,7 +34,6 @@ export class ChaosWorkers {
   async #start(): Promise<void> {
     const child = spawn(process.execPath, [WORKER, JSON.stringify(this.order)], { stdio: 'pipe' })
     this.#alive.add(child)
-    this.pids.push(child.pid as number)
     // What they say is for whoever looks for a cause.
     child.stderr.on('data', (said: Buffer) => this.#log(said.toString()))
     // A pipe of one that was killed.
