@@ -119,7 +119,7 @@ export {
   watched,
   worktreeOf,
 } from './domain/index.js'
-export { AT_REST, type WorkerHealth, type WorkerNews } from './engine/index.js'
+export { AT_REST, givenToWorkers, type WorkerHealth, type WorkerNews } from './engine/index.js'
 export { createHost, type Host } from './host/index.js'
 export type * from './library/api.js'
 export { createRetinue } from './library/create.js'

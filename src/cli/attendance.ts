@@ -1,4 +1,4 @@
-import { type AgentRow, AT_REST, type Contract, type PresentWorker, type Retinue, type StoredEvent } from '../index.js'
+import { type AgentRow, AT_REST, type Contract, givenToWorkers, type PresentWorker, type Retinue } from '../index.js'
 import { line } from './style.js'
 
 const ROOT = 'root'
@@ -9,13 +9,7 @@ const ABSENT_MS = 10_000
 export const NO_WORKER = 'No worker is there: start one with retinue worker'
 const SOMEBODY = 'A worker is there for it now'
 
-type Engine = NonNullable<Extract<StoredEvent, { type: 'run.created' }>['data']['engine']>
-
-/** How a run was given to the workers; undefined: it was begun without them. */
-export async function givenToWorkers(retinue: Retinue, run_id: string): Promise<Engine | undefined> {
-  const [created] = await retinue.store.read({ run_id, limit: 1 })
-  return created?.type === 'run.created' ? created.data.engine : undefined
-}
+type Given = NonNullable<Awaited<ReturnType<typeof givenToWorkers>>>
 
 /** What a run waits for that is not there; null: nothing. */
 export async function missingFor(retinue: Retinue, run_id: string): Promise<string | null> {
@@ -26,7 +20,7 @@ export async function missingFor(retinue: Retinue, run_id: string): Promise<stri
 
 /** null: it is closed or paused, or was not given to workers. */
 async function attendance(retinue: Retinue, run_id: string): Promise<{ missing: string | null } | null> {
-  const engine = await givenToWorkers(retinue, run_id)
+  const engine = await givenToWorkers(retinue.store, run_id)
   const run = engine && (await retinue.find(run_id))
   if (!engine || run?.status !== 'running') return null
   const there = await workersFor(retinue, run.workspace_root, engine)
@@ -72,7 +66,7 @@ export function sayAttendance(
 }
 
 /** Those that could work on a run. */
-async function workersFor(retinue: Retinue, workspace_root: string, engine: Engine): Promise<PresentWorker[]> {
+async function workersFor(retinue: Retinue, workspace_root: string, engine: Given): Promise<PresentWorker[]> {
   // Whose project a run of another folder is of is not known here: any worker may be one of it.
   if (engine.travels) return retinue.workers({ all: workspace_root !== retinue.cwd })
   const all = await retinue.workers({ all: true })

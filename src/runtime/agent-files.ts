@@ -52,6 +52,12 @@ export class AgentFiles {
     return this.#tree === null && (cancel !== null || no_tree !== null) ? null : this.now
   }
 
+  /** The same, where nobody of the run changes it before the run lands. A tree may have another's work by now. */
+  get lasting(): Files | null {
+    const { shown } = this
+    return shown === this.side.folder ? shown : null
+  }
+
   get tree(): AgentTree | null {
     return this.#tree
   }

@@ -107,6 +107,8 @@ export class Delegation implements Delegator {
       await this.side.recorder.commit()
       const { child } = created
       if (this.#open.get(child.id)?.run === null) this.#launch(child, true)
+      // It was being made when the pause came, and does not begin: nobody else would look once more.
+      this.#leaveWhenIdle()
       return { ok: true, id: child.id, adjustments: child.contract?.adjustments ?? [] }
     } finally {
       this.#making -= 1
@@ -406,7 +408,7 @@ export class Delegation implements Delegator {
     }
     const run = this.#open.get(id)?.run ?? null
     const judged = recorder.cleaned(await this.#joining.join(this.#child(id), end.result, run, work))
-    const { fault } = await launcher.file(this.#memory, this.#child(id), judged.result, files.shown)
+    const { fault } = await launcher.file(this.#memory, this.#child(id), judged.result, files.lasting)
     recorder.record('agent.subagent_closed', {
       sub_agent_id: id,
       step_idx,

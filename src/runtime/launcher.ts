@@ -64,7 +64,10 @@ export interface Launcher {
   ): Promise<PreparedChild>
   /** `fresh`: it was created a moment ago and cannot have a stream yet. */
   launch(parent: AgentMemory, child: Child, fresh: boolean, above: Above): ChildRun
-  /** Keeps the report of a closed sub-agent where people find it, and its result for whoever asks for the same. */
+  /**
+   * Keeps the report of a closed sub-agent where people find it, and its result for whoever asks for the same. `files`: what
+   * it looked at; null: that may be another by now.
+   */
   file(parent: AgentMemory, child: Child, result: AgentResult, files: Files | null): Promise<{ fault: string | null }>
   /** Those with these ids that earlier runs of the session had: their results can still be read. */
   earlier(parent: AgentMemory, ids: readonly string[]): Promise<Child[]>

@@ -89,6 +89,21 @@ it('what a person said stands until whoever asks has taken it', async () => {
   expect(person.asked).toEqual(['Which colour?', 'may write_file'])
 })
 
+it('what a program says for a person and cannot be understood is a no, and is not asked again', async () => {
+  const face = await opened(onTestFinished)
+  const person = willing()
+  const { permit } = person
+  person.permit = async (...asked) => (await permit(...asked)) && ('allow' as never)
+  const run = face.run({ task: 'Do the work', person })
+  await run.result()
+  expect(person.asked).toEqual(['Which colour?', 'may write_file'])
+  const answers = (await face.events(run.run_id)).filter(({ type }) => type === 'permission.answered')
+  expect(answers.map(({ data }) => data)).toMatchObject([
+    { answer: 'deny', note: 'the answer to the question was not understood' },
+  ])
+  expect(tree(face.cwd)).not.toHaveProperty('colour.txt')
+})
+
 it('what a run asks is answered from another process too', async () => {
   const never = (_: unknown, signal: AbortSignal) =>
     new Promise<null>((resolve) => signal.addEventListener('abort', () => resolve(null)))

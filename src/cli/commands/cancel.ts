@@ -1,5 +1,4 @@
-import type { Retinue } from '../../index.js'
-import { givenToWorkers } from '../attendance.js'
+import { givenToWorkers, type Retinue } from '../../index.js'
 import { sayWhetherAnybodyWorks } from '../detach.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { unknownAgent } from '../show/unknown.js'
@@ -12,7 +11,7 @@ export async function cancel(id: string, agent: string | undefined, options: Can
     const { run_id, status } = await retinue.find(id)
     const row = agent === undefined ? null : await findAgent(retinue, run_id, agent)
     const sub_agent = row?.parent_id ? row.agent_id : null
-    const far = retinue.engine === 'dbos' && (await givenToWorkers(retinue, run_id)) !== undefined
+    const far = retinue.engine === 'dbos' && (await givenToWorkers(retinue.store, run_id)) !== null
     if (far && status !== 'closed') await sayWhetherAnybodyWorks(retinue)
     const result =
       sub_agent === null

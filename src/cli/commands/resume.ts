@@ -1,5 +1,5 @@
-import { type Retinue, RetinueError } from '../../index.js'
-import { givenToWorkers, missingFor } from '../attendance.js'
+import { givenToWorkers, type Retinue, RetinueError } from '../../index.js'
+import { missingFor } from '../attendance.js'
 import { refuseToDetach } from '../detach.js'
 import { type DriveOptions, drive } from '../drive.js'
 import { type WorkOptions, withRetinue } from '../open.js'
@@ -16,7 +16,7 @@ export async function resumeRun(retinue: Retinue, run_id: string, options: Drive
   const run = await retinue.find(run_id)
   const { status } = run
   if (status === 'running' && !isFree(run, retinue)) throw await held(retinue, run_id)
-  const given = await givenToWorkers(retinue, run_id)
+  const given = await givenToWorkers(retinue.store, run_id)
   // A closed run gives its result again; what led to it is not happening now and is not shown as if it were.
   const quiet = options.print === true || options.outputFormat !== 'text'
   if (status === 'closed' && !quiet) process.stderr.write(`Run ${run_id} is closed already; this is its result.\n`)
@@ -26,7 +26,7 @@ export async function resumeRun(retinue: Retinue, run_id: string, options: Drive
     // There is nothing of it to give away.
     ...(status === 'closed' ? { detach: false } : {}),
     // It is known from its beginning whether workers have it, and whether anybody is asked then.
-    far: retinue.engine === 'dbos' && given !== undefined,
+    far: retinue.engine === 'dbos' && given !== null,
     asked_elsewhere: given?.asks === true,
     ...(run.plan ? planDriving(retinue, { ...options, as: await optionsOfRun(retinue, run) }) : {}),
   }
@@ -35,7 +35,7 @@ export async function resumeRun(retinue: Retinue, run_id: string, options: Drive
 
 async function held(retinue: Retinue, run_id: string): Promise<RetinueError> {
   const see = `See it with: retinue watch ${run_id}`
-  if (!(await givenToWorkers(retinue, run_id))) {
+  if (!(await givenToWorkers(retinue.store, run_id))) {
     return new RetinueError('held', `Run ${run_id} is being worked on by another process. ${see}`)
   }
   const missing = await missingFor(retinue, run_id)

@@ -1,5 +1,8 @@
 import type { Database } from './database.js'
-import { looking, OPEN } from './present.js'
+import { looking } from './present.js'
+
+/** States of what a worker has taken from a queue or will take. */
+const OPEN = "('ENQUEUED', 'PENDING', 'DELAYED')"
 
 /**
  * Those of these runs whose root agent workers will work on without anybody having to see to it: the first that is there

@@ -8,9 +8,6 @@ export type PresentWorker = Omit<WorkerInfo, 'name' | 'owner'> & { id: string; s
 
 const ANSWER_MS = 10_000
 
-/** States of what a worker has taken from a queue or will take. */
-export const OPEN = "('ENQUEUED', 'PENDING', 'DELAYED')"
-
 /** Workers of earlier versions do not say it. */
 const UNSAID = { labels: [], at_once: null, per_run: null }
 

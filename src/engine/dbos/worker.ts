@@ -4,7 +4,6 @@ import type { Identity } from '../../host/index.js'
 import { OWN_TIMEOUT } from './database.js'
 import { ADVANCE, APPLICATION, APPLICATION_VERSION, type Dispatch, QUIET, whyOf } from './dispatch.js'
 import { LostClaims } from './lost-claims.js'
-import { removeOldQueues } from './old-queues.js'
 import { limitHere } from './own-limit.js'
 import { openPool } from './pool.js'
 import { Reach } from './reach.js'
@@ -281,9 +280,7 @@ export class QueueWorker {
   async #tidy(): Promise<void> {
     if (Date.now() - this.#tidied_at < TIDY_MS) return
     this.#tidied_at = Date.now()
-    const { dispatch } = this.parts
-    await dispatch.tidy()
-    await removeOldQueues(dispatch.database, dispatch.here.project)
+    await this.parts.dispatch.tidy()
     // Nobody waits for it, who looks for the dead least of all. What cannot be removed now is there the next time.
     this.#sweeping ??= this.parts
       .sweep()

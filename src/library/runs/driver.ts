@@ -276,9 +276,11 @@ export class RunDriver {
   /** Whoever waits for it where it was begun need not see to that. */
   async #broughtHome(run_id: string, result: RunResult): Promise<RunResult> {
     const { memory } = await this.parts.reader.root(run_id)
-    await this.#papers(run_id, async () => false).bring(memory)
     const { landing } = result
-    return landing?.state === 'kept' ? { ...result, landing: await this.#landed(run_id, memory, landing) } : result
+    const home =
+      landing?.state === 'kept' ? { ...result, landing: await this.#landed(run_id, memory, landing) } : result
+    await this.#papers(run_id, async () => false).bring(memory)
+    return home
   }
 
   async #landed(run_id: string, { contract }: AgentMemory, landing: Landing): Promise<Landing> {

@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Answer, type Contract, type OpenQuestion, OpenQuestions, questionKey } from '../../domain/index.js'
+import {
+  type Answer,
+  type Contract,
+  type OpenQuestion,
+  OpenQuestions,
+  personAnswerSchema,
+  questionKey,
+} from '../../domain/index.js'
 import type { Person } from '../../runtime/index.js'
 import type { Proposal } from '../../tools/index.js'
 import { RetinueError } from '../errors.js'
@@ -22,6 +29,7 @@ const AGAIN_MS = 1000
 
 /** A face that fails to ask has not got a yes, and what asks must not wait for one. */
 const NOBODY = 'nobody is there to be asked'
+const NOT_UNDERSTOOD = 'the answer to the question was not understood'
 
 /** Puts the questions of a run that is worked on elsewhere to the person who sits here. */
 export class FarQuestions {
@@ -50,7 +58,8 @@ export class FarQuestions {
       if (this.#asked.has(key) || (question.kind === 'permission' && this.#silent.has(question.agent_id))) continue
       const over = new AbortController()
       this.#asked.set(key, { question, over })
-      void this.#ask(person, question, over.signal)
+      // What a face is never meant to do must not end whoever waits here.
+      void this.#ask(person, question, over.signal).catch(() => {})
     }
   }
 
@@ -71,8 +80,9 @@ export class FarQuestions {
       // One that came too late is one that the log tells about.
       if (refused === null || refused === 'conflict' || refused === 'not_found') return
       await sleep(AGAIN_MS, undefined, { signal }).catch(() => {})
-      // What was said stands until whoever asks has heard it. What cannot be understood is none.
-      if (refused === 'input' && !signal.aborted) said = await this.#said(person, question, signal)
+      // What was said stands until whoever asks has heard it. A plan that was changed and cannot be taken is asked about again.
+      if (refused === 'input' && !signal.aborted)
+        said = notUnderstood(question) ?? (await this.#said(person, question, signal))
     }
   }
 
@@ -111,10 +121,19 @@ async function permission(
   // The log has it in words alone: whoever decides by what is in it has to take it for something not understood.
   const call = { tool, effect: 'execute', paths: [], commands: null, unclear: 'a worker asks it in words' } as const
   const ask = async () => person.permit({ ...named, tool, summary, reason, detail, grant, call }, signal)
-  const given = (await ask().catch(failed)) ?? { answer: 'deny' as const, note: NOBODY }
-  const { answer, note = null } = given
-  const standing = 'grant' in given && given.grant !== null ? { standing: true } : {}
-  return { answer: { agent_id, call_id, kind, answer, ...standing, note }, by: 'by' in given ? given.by : 'person' }
+  const given = (await ask().catch(failed)) ?? { answer: 'deny', note: NOBODY }
+  // As where it is asked in the process that works: what cannot be understood is no yes.
+  const { data } = personAnswerSchema.safeParse(given)
+  if (!data) return { answer: { agent_id, call_id, kind, answer: 'deny', note: NOT_UNDERSTOOD }, by: 'person' }
+  const standing = data.grant === null ? {} : { standing: true }
+  return { answer: { agent_id, call_id, kind, answer: data.answer, ...standing, note: data.note }, by: data.by }
+}
+
+/** null: it can be asked again. */
+function notUnderstood({ agent_id, call_id, kind }: OpenQuestion): { answer: Answer; by: string } | null {
+  if (kind === 'approval') return null
+  const no = kind === 'permission' ? { kind, answer: 'deny' as const, note: NOT_UNDERSTOOD } : { kind, text: null }
+  return { answer: { agent_id, call_id, ...no }, by: 'person' }
 }
 
 async function answered(
@@ -122,8 +141,10 @@ async function answered(
   { agent_id, call_id, kind, text, options }: Extract<OpenQuestion, { kind: 'question' }>,
   signal: AbortSignal,
 ): Promise<{ answer: Answer; by: string }> {
-  const ask = async () => person.answer({ call_id, text, options }, signal)
-  return { answer: { agent_id, call_id, kind, text: await ask().catch(() => null) }, by: 'person' }
+  const ask = async (): Promise<unknown> => person.answer({ call_id, text, options }, signal)
+  const said = await ask().catch(() => null)
+  const words = typeof said === 'string' && said !== '' ? said : null
+  return { answer: { agent_id, call_id, kind, text: words }, by: 'person' }
 }
 
 function codeOf(error: unknown): RetinueError['code'] | 'unknown' {
