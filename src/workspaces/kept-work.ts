@@ -27,7 +27,8 @@ export function workOfRun(run_id: string, landing: Landing | null): KeptResult<{
   if (files.length === 0 && (state === 'landed' || reason === null)) {
     return fault('nothing', `Run ${run_id} changed nothing, there is nothing to apply`)
   }
-  if (state === 'landed') return fault('nothing', `The result of run ${run_id} is already in the folder`)
+  if (state === 'landed')
+    return fault('nothing', `The result of run ${run_id} is already in the folder that it was begun in`)
   if (files.length === 0) {
     return fault('nothing', `Run ${run_id} has no result: ${reason}. See what there is with: retinue worktrees`)
   }

@@ -95,6 +95,10 @@ it('--detach gives a plan away: one that is made waits for a yes, a file that is
   await expect
     .poll(async () => lines((await retinue(['answer', id, '--json'], { cwd, env })).stdout), { timeout: 60_000 })
     .toMatchObject([{ kind: 'approval', step: null }])
+  expect((await retinue(['answer', id], { cwd, env })).stdout).toContain(`see it: retinue plan show ${id}\n`)
+  const shown = (await retinue(['plan', 'show', id], { cwd, env })).stdout
+  expect(shown).toContain('  3 Write the third note\n    writes three.txt · after 1 and 2')
+  expect(shown).toContain(`It waits for a yes: retinue answer ${id} --allow | --deny\n`)
   expect((await retinue(['answer', id, '--deny'], { cwd, env })).code).toBe(0)
   expect((await retinue(['watch', id], { cwd, env })).code).toBe(130)
   expect(tree(cwd)).toEqual(before)

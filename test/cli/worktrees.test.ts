@@ -38,7 +38,7 @@ describe('the result of a run whose sub-agents wrote', () => {
     )
     expect(await ask('apply', run_id)).toMatchObject({
       code: 42,
-      stderr: `retinue: The result of run ${run_id} is already in the folder\n`,
+      stderr: `retinue: The result of run ${run_id} is already in the folder that it was begun in\n`,
     })
     expect((await ask('gc')).code).toBe(0)
     // Which checkout a folder is, is nothing to a run that stays in it.

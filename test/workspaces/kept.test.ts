@@ -371,7 +371,9 @@ describe('apply', () => {
     expect(await messageOf(at.kept.apply('nope'))).toBe('unknown: There is no run "nope" in this store')
     expect(await messageOf(at.kept.apply(RUN))).toMatch(/^nothing: Run r1 has no tree of its own: /)
     const { base, commit } = await keptRun(at, { 'a.md': 'ONE\n' }, 'landed')
-    expect(await messageOf(at.kept.apply(RUN))).toBe('nothing: The result of run r1 is already in the folder')
+    expect(await messageOf(at.kept.apply(RUN))).toBe(
+      'nothing: The result of run r1 is already in the folder that it was begun in',
+    )
     const rest = { landed_commit: null, branch: null, reason: 'the disk is full' }
     at.known.landing = { state: 'kept', base, commit, files: [], ...rest }
     expect(await messageOf(at.kept.apply(RUN))).toBe(

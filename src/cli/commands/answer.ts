@@ -75,7 +75,9 @@ function answerTo(question: OpenQuestion, { allow, deny, always, text, ...more }
 
 function listed(run_id: string, questions: readonly OpenQuestion[]): string {
   if (questions.length === 0) return `Run ${run_id} asks nothing`
-  return questions.flatMap((question) => [...said(question), `  ${ways(run_id, question)}`]).join('\n')
+  return questions
+    .flatMap((question) => [...said(question), ...seen(run_id, question), `  ${ways(run_id, question)}`])
+    .join('\n')
 }
 
 function said(question: OpenQuestion): string[] {
@@ -97,6 +99,11 @@ function said(question: OpenQuestion): string[] {
     default:
       return question satisfies never
   }
+}
+
+/** A plan is too long to stand beside its question. */
+function seen(run_id: string, question: OpenQuestion): string[] {
+  return question.kind === 'approval' ? [`  see it: retinue plan show ${run_id}`] : []
 }
 
 const CUT = '! Its middle is left out here: a yes is to that, too.'

@@ -12,7 +12,9 @@ export async function cancel(id: string, agent: string | undefined, options: Can
     const row = agent === undefined ? null : await findAgent(retinue, run_id, agent)
     const sub_agent = row?.parent_id ? row.agent_id : null
     const far = retinue.engine === 'dbos' && (await givenToWorkers(retinue.store, run_id)) !== null
-    if (far && status !== 'closed') await sayWhetherAnybodyWorks(retinue)
+    if (far && status !== 'closed' && (await sayWhetherAnybodyWorks(retinue)) !== null) {
+      process.stderr.write('The first that comes closes it, also when this command is left with Ctrl-C meanwhile\n')
+    }
     const result =
       sub_agent === null
         ? await retinue.cancel(run_id, 'person', options.reason)

@@ -1,3 +1,4 @@
+import type { RunSummary } from '../../index.js'
 import { EXIT } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { type Paint, paintFor, printable } from '../style.js'
@@ -10,14 +11,20 @@ type DiffOptions = StoreOptions & { stat?: boolean; json?: boolean }
  */
 export async function diff(id: string, agent_id: string | undefined, options: DiffOptions): Promise<number> {
   return withRetinue(options, async (retinue) => {
-    const { run_id } = await retinue.find(id)
+    const { run_id, status } = await retinue.find(id)
     const whose = agent_id === undefined ? {} : { agent_id }
     const text = await retinue.diff(run_id, { ...whose, stat: options.stat === true })
     if (options.json) process.stdout.write(`${JSON.stringify({ run_id, ...whose, diff: text })}\n`)
-    else if (text.trim() === '') process.stderr.write(`Run ${run_id} changed nothing.\n`)
+    else if (text.trim() === '') process.stderr.write(nothing(run_id, status))
     else process.stdout.write(process.stdout.isTTY ? coloured(text, paintFor(process.stdout, process.env)) : text)
     return EXIT.ok
   })
+}
+
+/** What its sub-agents have written is not the run's before it is merged. */
+function nothing(run_id: string, status: RunSummary['status']): string {
+  if (status === 'closed') return `Run ${run_id} changed nothing.\n`
+  return `Nothing is merged in run ${run_id} so far: it is not over.\n`
 }
 
 /** As git colours it: what is a line of a file depends on where it stands, since a file may have lines like `--- a`. */
