@@ -57,32 +57,33 @@ async function showRun(retinue: Retinue, run: RunSummary, options: PlanShowOptio
     '',
     ...outcomeLines(outcome, run, paint),
     ...(isForLater(outcome, run) ? await whatNext(retinue, run, options, paint) : []),
-    ...((await isAskedAbout(retinue, run)) ? await whatIsAsked(retinue, run, options, paint) : []),
+    ...((await isAskedAbout(retinue, run)) ? await whatNext(retinue, run, options, paint, waits(run_id)) : []),
   ])
   return EXIT.ok
 }
 
-async function whatNext(retinue: Retinue, run: RunSummary, options: PlanShowOptions, paint: Paint): Promise<string[]> {
+/** `then`: what can be done about it; absent: it can be carried out, or changed where it has faults. */
+async function whatNext(
+  retinue: Retinue,
+  run: RunSummary,
+  options: PlanShowOptions,
+  paint: Paint,
+  then?: string,
+): Promise<string[]> {
   const { name, text } = await findPlan(retinue, run.run_id)
   const checked = await retinue.checkPlan(text, await optionsFor(retinue, run, options))
-  const then = checked.ok ? 'Carry it out with: retinue plan run' : 'Change it with: retinue plan edit'
-  return ['', ...checkedLines(checked, name, paint), `${then} ${run.run_id}`]
+  const carry = checked.ok ? 'Carry it out with: retinue plan run' : 'Change it with: retinue plan edit'
+  return ['', ...checkedLines(checked, name, paint), then ?? `${carry} ${run.run_id}`]
+}
+
+function waits(run_id: string): string {
+  return `It waits for a yes: retinue answer ${run_id} --allow | --deny`
 }
 
 /** Whether it waits for a yes to the plan as a whole. */
 async function isAskedAbout(retinue: Retinue, { run_id, status }: RunSummary): Promise<boolean> {
   const open = status === 'running' ? await retinue.questions(run_id) : []
   return open.some((question) => question.kind === 'approval' && question.step === null)
-}
-
-async function whatIsAsked(retinue: Retinue, run: RunSummary, options: PlanShowOptions, paint: Paint) {
-  const { name, text } = await findPlan(retinue, run.run_id)
-  const checked = await retinue.checkPlan(text, await optionsFor(retinue, run, options))
-  return [
-    '',
-    ...checkedLines(checked, name, paint),
-    `It waits for a yes: retinue answer ${run.run_id} --allow | --deny`,
-  ]
 }
 
 function writeLines(lines: readonly string[]): void {
