@@ -140,7 +140,8 @@ describe('several stores on one database', () => {
     expect(await reading.signals({ after: 60 })).toEqual([])
   })
 
-  it('see leases by their own clocks, however far these are apart', async () => {
+  /** The second is on a machine whose clock is ahead. */
+  async function anHourApart() {
     const url = await place()
     const store = await urlStore(url)
     const hour = 3_600_000
@@ -148,6 +149,11 @@ describe('several stores on one database', () => {
     if (!opened.ok) throw new Error(opened.message)
     const ahead = opened.store
     onTestFinished(() => ahead.close())
+    return { store, ahead, hour }
+  }
+
+  it('see leases by their own clocks, however far these are apart', async () => {
+    const { store, ahead, hour } = await anHourApart()
     await begin(ahead, 'run')
     const left = async (of: Store, now: number) => ((await of.lease('run', 'root'))?.expires_at ?? 0) - now
     const about = (ms: number) => expect(Math.abs(ms - claim.ttl_ms)).toBeLessThan(5000)
@@ -161,13 +167,7 @@ describe('several stores on one database', () => {
   })
 
   it('see the times of signals by their own clocks, too', async () => {
-    const url = await place()
-    const store = await urlStore(url)
-    const hour = 3_600_000
-    const opened = await openPostgresStore({ url, clock: { now: () => Date.now() + hour } })
-    if (!opened.ok) throw new Error(opened.message)
-    const ahead = opened.store
-    onTestFinished(() => ahead.close())
+    const { store, ahead, hour } = await anHourApart()
     await begin(store, 'run')
     const about = (at: number, now: number) => expect(Math.abs(at - now)).toBeLessThan(5000)
     for (const by of [store, ahead]) await by.signal({ run_id: 'run', kind: 'x', data: null, by: 'b' })
