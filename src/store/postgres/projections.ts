@@ -25,10 +25,16 @@ export class ProjectionTables {
   statements(changes: readonly RunChange[]): Query[] {
     const { insertRuns, updateRuns, insertAgents, updateAgents } = this.#statements
     const newRuns = changes.flatMap(({ run_id, run }) => applyToRun(run_id, null, run) ?? [])
+    const movedRuns = changes.flatMap(movedRun)
     const newAgents = changes.flatMap(newAgentsOf)
     const queries = [
       newRuns.length > 0 && bound(insertRuns, JSON.stringify(newRuns), newRuns.length),
-      newRuns.length < changes.length && bound(updateRuns, JSON.stringify(changes.flatMap(movedRun))),
+      movedRuns.length > 0 &&
+        bound(
+          updateRuns,
+          JSON.stringify(movedRuns),
+          movedRuns.map(({ run_id }) => run_id),
+        ),
       newAgents.length > 0 && bound(insertAgents, JSON.stringify(newAgents)),
     ]
     const moved = changes.flatMap(movedAgentsOf)
@@ -83,11 +89,12 @@ function prepare({ runs, sub_agents, must }: Tables) {
     },
     updateRuns: {
       name: 'update_runs',
+      // PostgreSQL takes the rows in JSON for a hundred. By them alone it would read all of some thousand runs.
       text: `UPDATE ${runs} AS r SET last_position = r.last_position + d.events,
           updated_at = greatest(r.updated_at, d.updated_at), status = coalesce(d.status, r.status),
           outcome = coalesce(d.outcome, r.outcome), text = coalesce(d.text, r.text), agents = r.agents + d.agents, ${sums}
         FROM ${columns(['run_id', 'events', 'updated_at', 'status', 'outcome', 'text', 'agents', ...COUNTERS])}
-        WHERE r.run_id = d.run_id`,
+        WHERE r.run_id = d.run_id AND r.run_id = ANY($2::text[])`,
     },
     insertAgents: {
       name: 'insert_agents',
