@@ -71,7 +71,7 @@ it('a worker whose queue does not answer any more is there all the same, and goe
   const [worker] = await startWorkers(1, { ...order, store: proxy.url }, onTestFinished)
   const face = await openFace(order, onTestFinished)
   // It has begun to look for what dead workers have left.
-  await expect.poll(() => proxy.hush((sent) => sent.includes('READ ONLY'))).toBe(1)
+  await expect.poll(() => proxy.hush((sent) => sent.includes('READ ONLY'))).toBeGreaterThan(0)
   // When they begin, those of DBOS say no name, in contrast to the roll's and the log's.
   const ofQueue = (sent: string) => !sent.slice(0, sent.indexOf('\0\0', 8)).includes('application_name')
   expect(proxy.hush(ofQueue)).toBeGreaterThan(1)
