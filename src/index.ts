@@ -73,6 +73,7 @@ export {
   OUTCOMES,
   OWN_GITIGNORE,
   openDossier,
+  openQuestions,
   outcomeSchema,
   PIN_SCOPES,
   PlanProgress,
@@ -133,6 +134,7 @@ export { createConfigSurroundings } from './library/project/configuration.js'
 export type { ReachSources } from './library/project/reach.js'
 export { serverSettings } from './library/project/server-settings.js'
 export { openServers, type ProjectServers } from './library/project/servers.js'
+export { listedRun } from './library/runs/listed.js'
 export { planFile } from './library/runs/papers.js'
 export { storeFaultInWords } from './library/store-fault.js'
 export { VERSION } from './library/version.js'

@@ -160,6 +160,9 @@ export type RunSummary = Omit<RunRow, 'status' | 'cost_usd'> & {
   said: string | null
 }
 
+/** `asks`: so many questions of it wait for a person. */
+export type ListedRun = RunSummary & { asks: number }
+
 /** A task for a sub-agent, as a program gives it. */
 export type SpawnTask = DelegationRequest
 

@@ -6,6 +6,7 @@ import type {
   Choices,
   CostRow,
   Dossier,
+  ListedRun,
   Mode,
   OpenQuestion,
   PinScope,
@@ -37,9 +38,6 @@ export type Me = {
   /** What a run has that asks for nothing else, whom it can be given to, and the pin in effect. */
   choices: Choices
 }
-
-/** `asks`: so many questions of it wait for a person. */
-export type ListedRun = RunSummary & { asks: number }
 
 /** GET /api/runs. `more`: there are older ones. */
 export type RunList = { runs: ListedRun[]; more: boolean }

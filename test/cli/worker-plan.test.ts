@@ -99,6 +99,13 @@ it('--detach gives a plan away: one that is made waits for a yes, a file that is
   const shown = (await retinue(['plan', 'show', id], { cwd, env })).stdout
   expect(shown).toContain('  3 Write the third note\n    writes three.txt · after 1 and 2')
   expect(shown).toContain(`It waits for a yes: retinue answer ${id} --allow | --deny\n`)
+  const listed = (await retinue(['runs'], { cwd, env })).stdout
+  expect(listed).toContain(`${id}  waits for you `)
+  expect(listed).toContain('A run that waits for you asks something: retinue answer <run>\n')
+  expect(lines((await retinue(['runs', '--json'], { cwd, env })).stdout)).toMatchObject([{ run_id: id, asks: 1 }])
+  expect((await retinue(['show', id], { cwd, env })).stdout).toMatch(
+    new RegExp(`^waits for you · .*\n.*\nIt asks something: retinue answer ${id}\n`, 'm'),
+  )
   expect((await retinue(['answer', id, '--deny'], { cwd, env })).code).toBe(0)
   expect((await retinue(['watch', id], { cwd, env })).code).toBe(130)
   expect(tree(cwd)).toEqual(before)

@@ -4,6 +4,7 @@ import {
   keptWorkInWords,
   type Landing,
   openDossier,
+  openQuestions,
   type Retinue,
   type RunSummary,
   type StoredEvent,
@@ -13,8 +14,8 @@ import { refusalInWords } from '../detach.js'
 import { EXIT } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { outcomeOf } from '../plan/ending.js'
-import { leftRuns } from '../plan/left-runs.js'
-import { NOT_CARRIED_OUT, outcomeLines, standing } from '../plan/outcome-lines.js'
+import { outcomeLines, standing } from '../plan/outcome-lines.js'
+import { runWord, WAITS_FOR_YOU } from '../run-words.js'
 import { agentHead, agentTail } from '../show/agent.js'
 import { landingLines, landingOf, type Remains } from '../show/landing.js'
 import { contracts, runHead } from '../show/run.js'
@@ -57,10 +58,13 @@ export async function runLines(
   paint: Paint,
   full: boolean,
 ): Promise<string[]> {
+  const asks = run.status === 'running' ? openQuestions(events).length : 0
+  const word = await runWord(retinue, { ...run, asks })
   const landing = landingOf(events)
   const tree = treeLines(events, { now: Date.now(), interrupted: run.status === 'interrupted' }, paint)
   return [
-    ...runHead(run, paint, (await leftRuns(retinue, [run])).size > 0 ? NOT_CARRIED_OUT : undefined),
+    ...runHead(run, word, paint),
+    ...(word === WAITS_FOR_YOU ? [paint.yellow(`It asks something: retinue answer ${run.run_id}`)] : []),
     ...(landing ? landingLines(landing, run.run_id, await remains(retinue, run.run_id, landing)) : []),
     ...(await missingLines(retinue, run, paint)),
     ...(await refusalLines(retinue, run.run_id)),

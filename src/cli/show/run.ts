@@ -11,12 +11,11 @@ import { cost, count, duration, line, type Paint, plural, printable } from '../s
 /** Above so many, the contracts of agents are on their own pages only. */
 const MAX_CONTRACTS = 20
 
-/** `word`: how it ended, if not as its outcome says. */
-export function runHead(run: RunSummary, { bold, dim }: Paint, word?: string): string[] {
-  const state = word ?? run.outcome ?? run.status
+/** `word`: how it stands. */
+export function runHead(run: RunSummary, word: string, { bold, dim }: Paint): string[] {
   return [
     bold(printable(shortened(run.task))),
-    `${state} ${dim(`· run ${run.run_id} · session ${run.session_id} · ${new Date(run.created_at).toISOString()}`)}`,
+    `${word} ${dim(`· run ${run.run_id} · session ${run.session_id} · ${new Date(run.created_at).toISOString()}`)}`,
     dim(runFigures(run)),
   ]
 }

@@ -1,5 +1,4 @@
-import type { Retinue } from '../../index.js'
-import { listedRun } from '../listed-run.js'
+import { listedRun, type Retinue } from '../../index.js'
 import { message } from './stream.js'
 import { Waiting } from './waiting.js'
 

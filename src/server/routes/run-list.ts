@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Retinue, RunStatus } from '../../index.js'
-import { listedRun } from '../listed-run.js'
-import type { ListedRun, RunList } from '../wire.js'
+import { type ListedRun, listedRun, type Retinue, type RunStatus } from '../../index.js'
+import type { RunList } from '../wire.js'
 
 export type ListQuery = {
   limit: number

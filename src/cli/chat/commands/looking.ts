@@ -1,7 +1,7 @@
-import { agentIds, openDossier, type RunSummary, titleOf } from '../../../index.js'
+import { agentIds, listedRun, openDossier, type RunSummary, titleOf } from '../../../index.js'
 import { runTable } from '../../commands/runs.js'
 import { agentLines, runLines } from '../../commands/show.js'
-import { leftRuns } from '../../plan/left-runs.js'
+import { runWords } from '../../run-words.js'
 import { unknownAgent } from '../../show/unknown.js'
 import { cost, count, line, PLAIN } from '../../style.js'
 import type { Room } from '../room.js'
@@ -53,9 +53,9 @@ export async function costs({ conversation, tasks }: Room) {
 
 /** `/runs` */
 export async function runs({ retinue }: Room) {
-  const rows = await retinue.runs({ limit: 20 })
+  const rows = await Promise.all((await retinue.runs({ limit: 20 })).map((run) => listedRun(retinue, run)))
   if (rows.length === 0) return { text: 'No runs in this folder yet.', data: rows }
-  return { text: runTable(rows, await leftRuns(retinue, rows), PLAIN).join('\n'), data: rows }
+  return { text: runTable(rows, await runWords(retinue, rows), PLAIN).join('\n'), data: rows }
 }
 
 /** `/show [run] [agent]`: by t1 too; the last run of this session where none is named. */
