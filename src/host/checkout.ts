@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, open, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { OWN_GITIGNORE } from '../domain/index.js'
 import { createGit } from './git.js'
 import { GitCommand } from './git-command.js'
@@ -49,15 +49,22 @@ async function originOf(machine: Machine, folder: string): Promise<string | null
   const asked = await git.run(['config', '--get', 'remote.origin.url'], { answers: [1] })
   const url = asked.ok ? asked.stdout.trim() : ''
   if (url === '') return null
-  return prefix === '' || prefix === '.' ? plainAddress(url) : `${plainAddress(url)}//${prefix}`
+  const address = plainAddress(url, work_tree)
+  return prefix === '' || prefix === '.' ? address : `${address}//${prefix}`
 }
 
-/** The same for every way to the same repository: without protocol, user, port and ending. */
-export function plainAddress(url: string): string {
+/**
+ * The same for every way to the same repository: without protocol, user, port and ending. `from`: the clone, which a path
+ * may be relative to.
+ */
+export function plainAddress(url: string, from: string): string {
   const [, host, path] =
     /^[a-z+]+:\/\/(?:[^@/]*@)?([^/:]+)(?::\d+)?\/(.*)$/i.exec(url) ??
     /^(?:[^@/]*@)?([^/:]+):(?!\/\/)(.+)$/.exec(url) ??
     []
-  const plain = host === undefined || path === undefined ? url : `${host.toLowerCase()}/${path.replace(/^\/+/, '')}`
+  const plain =
+    host === undefined || path === undefined
+      ? resolve(from, url.replace(/^file:\/\//i, ''))
+      : `${host.toLowerCase()}/${path.replace(/^\/+/, '')}`
   return plain.replace(/\/+$/, '').replace(/\.git$/, '')
 }

@@ -108,7 +108,7 @@ it('plans and reports are in the folder that a run was begun in, and in no other
 
 it('what a run has changed so far can be seen from any clone while it is worked on in another', async () => {
   const { store, home, away } = await clones()
-  await workerProcess(away.cwd, store)
+  const worker = await workerProcess(away.cwd, store)
   const given = await home.call('--detach', '--model', 'scripted/asking.yaml', '--mode', 'auto', 'Do it')
   const id = given.stdout.trim()
   expect(given.code).toBe(0)
@@ -117,6 +117,12 @@ it('what a run has changed so far can be seen from any clone while it is worked 
   expect([diff.code, diff.stderr, diff.stdout]).toEqual([0, '', (await away.call('diff', id)).stdout])
   expect(diff.stdout).toContain('+beta')
   expect(git(home.cwd, 'status', '--porcelain')).toBe('')
+
+  worker.kill('SIGKILL')
+  await worker.ended
+  await expect
+    .poll(async () => (await home.call('answer', id)).stderr, { timeout: 60_000 })
+    .toBe('retinue: No worker is there: start one with retinue worker\n')
 })
 
 it('who is there is said for all clones of the project, and for no others', async () => {

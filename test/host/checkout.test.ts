@@ -39,7 +39,10 @@ describe('a checkout', () => {
     ['git@git.example:acme/shop.git', 'git.example/acme/shop'],
     ['git.example:/acme/shop', 'git.example/acme/shop'],
     ['/srv/git/shop.git', '/srv/git/shop'],
+    ['/srv/clones/home/../../git/shop.git/', '/srv/git/shop'],
+    ['../../git/shop', '/srv/git/shop'],
+    ['file:///srv/git/shop.git', '/srv/git/shop'],
   ])('comes from the same place by whatever way: %s', (url, plain) => {
-    expect(plainAddress(url)).toBe(plain)
+    expect(plainAddress(url, '/srv/clones/home')).toBe(plain)
   })
 })

@@ -1,4 +1,5 @@
-import { type Answer, grantInWords, type OpenQuestion, RetinueError } from '../../index.js'
+import { type Answer, grantInWords, type OpenQuestion, type Retinue, RetinueError } from '../../index.js'
+import { missingFor } from '../attendance.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { indented } from '../question/indented.js'
 import { line, printable } from '../style.js'
@@ -24,14 +25,22 @@ export async function answer(id: string, options: AnswerOptions): Promise<number
     if (!says) {
       if (options.json) for (const question of named) process.stdout.write(`${JSON.stringify(question)}\n`)
       else process.stdout.write(`${listed(run_id, named)}\n`)
+      if (named.length > 0) await sayMissing(retinue, run_id)
       return 0
     }
     const question = theOne(run_id, named, open)
+    await sayMissing(retinue, run_id)
     await retinue.answer(run_id, answerTo(question, options), 'person')
     if (options.json) process.stdout.write(`${JSON.stringify({ run_id, ...answerTo(question, options) })}\n`)
     else process.stdout.write(`Answered ${nameOf(question)} of run ${run_id}\n`)
     return 0
   })
+}
+
+/** As long as nobody works on the run, nobody hears an answer. */
+async function sayMissing(retinue: Retinue, run_id: string): Promise<void> {
+  const missing = await missingFor(retinue, run_id)
+  if (missing !== null) process.stderr.write(`retinue: ${missing}\n`)
 }
 
 /** Of several agents the calls may have the same id, and of one call several steps may ask. */
