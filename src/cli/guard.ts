@@ -23,7 +23,8 @@ function complain(error: unknown): number {
   }
   const fault = storeFaultInWords(error)
   if (fault !== null || (error instanceof Error && 'code' in error && typeof error.code === 'string')) {
-    process.stderr.write(`retinue: ${fault ?? (error as Error).message}\n`)
+    // Where a name has several addresses and none of them answers, the error has no words of its own.
+    process.stderr.write(`retinue: ${fault ?? ((error as Error).message || (error as NodeJS.ErrnoException).code)}\n`)
     return EXIT.failed
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)

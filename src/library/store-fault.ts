@@ -1,4 +1,4 @@
-import { DatabaseAway } from '../store/index.js'
+import { DatabaseAway, isOfServer, reasonOf } from '../store/index.js'
 
 /** What to tell a person where the store itself failed, which is no bug: its disk, its rights, its server. Otherwise null. */
 export function storeFaultInWords(error: unknown): string | null {
@@ -6,7 +6,7 @@ export function storeFaultInWords(error: unknown): string | null {
   // It says so itself, and the error of the database behind it only adds details.
   if (error instanceof DatabaseAway || isOfServer(error.cause)) return error.message
   if (!isOfFile(error) && !isOfServer(error)) return null
-  return `the database cannot be used: ${error.message}${missingRight(error)}`
+  return `the database cannot be used: ${reasonOf(error)}${missingRight(error)}`
 }
 
 /** What gives a right that PostgreSQL says is missing, where its words tell which. */
@@ -23,9 +23,4 @@ function missingRight(error: Error): string {
 
 function isOfFile(error: Error): boolean {
   return 'code' in error && typeof error.code === 'string' && error.code.startsWith('SQLITE')
-}
-
-/** An error that PostgreSQL answered with. */
-function isOfServer(error: unknown): boolean {
-  return error instanceof Error && 'severity' in error && 'code' in error
 }

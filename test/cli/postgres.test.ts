@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { type Ended, lines, retinue } from '../support/cli.js'
 import { ownPostgres, queried, sharedPostgres } from '../support/postgres.js'
 import { makeProject } from '../support/project.js'
+import { workerProcess } from '../support/worker-process.js'
 
 const SCRIPT = 'agents: {root: [{text: "Done."}]}'
 const RUN = ['-p', 'Do it', '--model', 'scripted/s.yaml']
@@ -77,6 +78,20 @@ describe('a PostgreSQL store is named', () => {
     const message = 'RETINUE_STORE: store must be a file below .retinue, or outside the project folder'
     expect([outside.code, outside.stderr]).toEqual([52, `retinue: ${message}\n`])
   })
+})
+
+it('what the URL of a store leaves out is in the variables of PostgreSQL, for workers and in messages too', async () => {
+  const { hostname, port, username, password, pathname } = new URL(await (await sharedPostgres()).database())
+  const place = { PGHOST: hostname, PGPORT: port, PGUSER: username, PGDATABASE: pathname.slice(1) }
+  const known = { ...place, PGPASSWORD: decodeURIComponent(password) }
+  const cwd = project()
+  const worker = await workerProcess(cwd, 'postgres:///', { env: known })
+  const env = { ...known, RETINUE_STORE: 'postgres:///', RETINUE_ENGINE: 'dbos' }
+  expect(await retinue(RUN, { cwd, env })).toMatchObject({ code: 0, stdout: 'Done.\n', stderr: '' })
+  expect((await retinue(['workers'], { cwd, env })).stdout).toContain(worker.id)
+  expect((await retinue(['runs'], { cwd, env: { ...env, PGPORT: '1' } })).stderr).toBe(
+    `retinue: No PostgreSQL server answers at ${hostname}:1 (connect ECONNREFUSED ${hostname}:1). Start it, or correct the URL of the store.\n`,
+  )
 })
 
 describe('the password of a PostgreSQL store', () => {
@@ -211,6 +226,11 @@ describe('a PostgreSQL store that cannot be opened', () => {
        GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA retinue TO guest`,
     )
     expect(await run(guest)).toBe('')
+    await queried(database, 'DROP INDEX retinue.runs_by_session; UPDATE retinue.schema_version SET version = 1')
+    expect(await run(guest)).toMatch(
+      /are of an older version, and the user guest may not change them \(must be owner of table runs\)\. Let their owner open them once with this version: retinue doctor\.\n$/,
+    )
+    expect(await run(database)).toBe('')
     const silent = changed(guest, (copy) => {
       copy.password = ''
     })

@@ -23,6 +23,7 @@ it('the rights that docs/postgres.md names are enough to give runs to the worker
   const env = { RETINUE_STORE: url.href, RETINUE_ENGINE: 'dbos' }
   const run = () => retinue(['-p', '--model', 'scripted/s.yaml', 'Do it'], { cwd, env })
   await queried(owned, LOG)
+  expect(await retinue(['worker'], { cwd, env })).toMatchObject({ code: 1, stderr: expect.stringMatching(LACKING) })
   expect(await run()).toMatchObject({ code: 1, stderr: expect.stringMatching(LACKING) })
   await queried(owned, GIVING)
   expect(await run()).toMatchObject({ code: 0, stdout: 'Done.\n', stderr: '' })

@@ -126,7 +126,7 @@ it('a worker that cannot take up what a dead one left stays on the roll, and say
   expect(await run.result()).toMatchObject({ outcome: 'completed', text: 'Done.' })
   await worker?.heard('mended')
   expect(worker?.said).toEqual([
-    { kind: 'problem', text: 'The database does not answer: not now' },
+    { kind: 'problem', text: 'The database refuses: not now' },
     { kind: 'took_up', text: 'Took up 1 that a worker left when it ended' },
     { kind: 'mended', text: 'The database answers again' },
   ])

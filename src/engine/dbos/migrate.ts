@@ -17,6 +17,8 @@ export async function migrated({ url, schema }: Database): Promise<void> {
     // Asked for again and again: an index that is made waits for every statement, also for one that waits for a lock.
     const mine = 'SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS mine'
     while (!(await client.query(mine, [`${schema} migrate`])).rows[0].mine) await setTimeout(AGAIN_MS)
+    // Whoever may not use the schema is told so here. DBOS would take it for one that is not there, and ask to make it.
+    await client.query('SELECT to_regclass($1)', [`"${schema}".dbos_migrations`])
     await quietly(() => DBOS.migrate(url, { schemaName: schema }))
   } finally {
     await client.end().catch(() => {})

@@ -1,3 +1,4 @@
+import { isOfServer, passes, reasonOf } from '../../store/index.js'
 import type { WorkerNews } from './worker.js'
 
 /** Which of the things that a worker does again and again do not reach the database. A person hears of it once. */
@@ -20,9 +21,14 @@ export class Reach {
         this.say({ kind: 'mended', text: 'The database answers again' })
       }
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      if (this.#failing.size === 0) this.say({ kind: 'problem', text: `The database does not answer: ${message}` })
-      this.#failing.set(what, message)
+      const text = inWords(error)
+      if (this.#failing.size === 0) this.say({ kind: 'problem', text })
+      this.#failing.set(what, text)
     }
   }
+}
+
+function inWords(error: unknown): string {
+  const does = isOfServer(error) && !passes(error) ? 'refuses' : 'does not answer'
+  return `The database ${does}: ${reasonOf(error)}`
 }

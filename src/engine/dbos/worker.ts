@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { customAlphabet } from 'nanoid'
 import type { Identity } from '../../host/index.js'
+import { reasonOf } from '../../store/index.js'
 import { OWN_TIMEOUT } from './database.js'
 import { ADVANCE, APPLICATION, APPLICATION_VERSION, type Dispatch, QUIET, whyOf } from './dispatch.js'
 import { LostClaims } from './lost-claims.js'
@@ -213,7 +214,7 @@ export class QueueWorker {
       this.#refused.delete(`${run_id}/${agent_id}`)
       return advanced
     } catch (error) {
-      await this.#refuse(run_id, agent_id, error instanceof Error ? error.message : String(error))
+      await this.#refuse(run_id, agent_id, reasonOf(error))
       await this.#again(run_id, agent_id)
       return 'failed'
     } finally {

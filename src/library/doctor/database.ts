@@ -1,4 +1,4 @@
-import { type Examined, examinePostgres } from '../../store/index.js'
+import { type Examined, examinePostgres, reasonOf } from '../../store/index.js'
 import { type Finding, note, ok, problem } from './findings.js'
 
 /** What the tests are run on, and what DBOS wants. Those before it are not cared for by their makers any more. */
@@ -13,7 +13,8 @@ const CLOCK_MS = 2000
 /** What there is to say about the database of a store that opened. */
 export async function diagnoseDatabase(url: string, clock: { now(): number }): Promise<Finding[]> {
   const examined = await examinePostgres(url, clock).catch((error: Error) => error)
-  if (examined instanceof Error) return [problem('database', examined.message, 'See that it runs and can be reached.')]
+  if (examined instanceof Error)
+    return [problem('database', reasonOf(examined), 'See that it runs and can be reached.')]
   return [version(examined), place(examined), writing(examined), speed(examined), time(examined)]
 }
 

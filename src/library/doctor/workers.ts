@@ -1,5 +1,6 @@
 import { plural } from '../../domain/index.js'
 import { databaseOf, type Here, type PresentWorker, presentWorkers, waitingForLabels } from '../../engine/index.js'
+import { isOfServer, reasonOf } from '../../store/index.js'
 import type { Retinue } from '../api.js'
 import { VERSION } from '../version.js'
 import { type Finding, note, ok, problem } from './findings.js'
@@ -11,7 +12,12 @@ export async function diagnoseWorkers(url: string, retinue: Retinue, { project }
   const database = databaseOf(url)
   const looks = Promise.all([presentWorkers(database), waitingForLabels(database, project), retinue.workers()])
   const looked = await looks.catch((error: Error) => error)
-  if (looked instanceof Error) return [problem('workers', looked.message, 'See that the user may read their tables.')]
+  if (looked instanceof Error) {
+    const mend = isOfServer(looked)
+      ? 'See that the user may read their tables.'
+      : 'See that it runs and can be reached.'
+    return [problem('workers', reasonOf(looked), mend)]
+  }
   const [present, waiting, here] = looked
   const labels = new Set(here.flatMap((worker) => worker.labels))
   const unmet = [...waiting].filter(([label]) => !labels.has(label)).map(unmetLabel)

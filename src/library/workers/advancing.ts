@@ -4,7 +4,7 @@ import { type AgentMemory, type AgentResult, isOpen, parentIdOf, type RunRow } f
 import { givenToWorkers, leaveAlone, resumeOf, type Words, type WorkerEngine } from '../../engine/index.js'
 import type { Host } from '../../host/index.js'
 import { AbandonedError, type Above, AgentLoop, loadMaterial, Recorder } from '../../runtime/index.js'
-import type { Lease, Signal, Store } from '../../store/index.js'
+import { type Lease, reasonOf, type Signal, type Store } from '../../store/index.js'
 import type { RunTrees } from '../../workspaces/index.js'
 import type { Watching } from '../api.js'
 import { RetinueError } from '../errors.js'
@@ -89,7 +89,7 @@ export class Advancing {
       if (await this.parts.engine.isDeadline(run_id, agent_id, why)) return 'told'
       return await this.#advance(run_id, agent_id)
     } catch (error) {
-      throw new Error(this.parts.redactor.redact(error instanceof Error ? error.message : String(error)))
+      throw new Error(this.parts.redactor.redact(reasonOf(error)))
     }
   }
 

@@ -43,6 +43,17 @@ export function isFault(error: unknown): boolean {
   return code === null ? !isLost(reason) : /^(21|22|23|42|54)/.test(code) && isSqlState(code)
 }
 
+/** Where a name has several addresses and none of them answers, the error has no words of its own. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.message || (codeOf(error) ?? error.name)
+}
+
+/** Whether the server itself said so. */
+export function isOfServer(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error && 'code' in error
+}
+
 export function codeOf(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
 }
@@ -58,9 +69,8 @@ function isSqlState(code: string): boolean {
 /** Thrown when the database was away for longer than is waited for it. */
 export class DatabaseAway extends Error {
   constructor(server: string, waited_ms: number, cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
     super(
-      `The database at ${server} has not answered for ${Math.round(waited_ms / 1000)} s (${reason}). ` +
+      `The database at ${server} has not answered for ${Math.round(waited_ms / 1000)} s (${reasonOf(cause)}). ` +
         'See that it runs and can be reached, then try again.',
       { cause },
     )

@@ -1,7 +1,7 @@
 import type { Store } from '../store.js'
 import { ServerClock } from './clock.js'
 import { type Client, Connections, clientConfig } from './connections.js'
-import { codeOf, passes } from './failures.js'
+import { codeOf, passes, reasonOf } from './failures.js'
 import { forgetWriters, kindOf, migrate, NOW, SCHEMA_VERSION, tablesOf } from './schema.js'
 import { readSettings, type Settings } from './settings.js'
 import { PostgresStore } from './store.js'
@@ -84,6 +84,25 @@ function refusalOf(error: unknown, settings: Settings): Refused {
   const code = codeOf(error)
   const reason = shown(error, settings)
   const refused = (message: string): Refused => ({ ok: false, code: 'refused', message })
+  const unread = unreadable(error)
+  if (unread !== null) {
+    return refused(
+      `The file ${unread} that the URL of the store names cannot be read (${reason}). ` +
+        'Correct sslrootcert, sslcert or sslkey in it.',
+    )
+  }
+  if (isOfCertificate(error)) {
+    return refused(
+      `The certificate of the PostgreSQL server at ${server} is not accepted (${reason}). ` +
+        'Name the authority that issued it, with sslrootcert in the URL of the store, and the host that it is for.',
+    )
+  }
+  if (code === '55P03' || code === '57014') {
+    const message =
+      `The tables in the schema ${settings.schema} of the database ${database} at ${server} are being changed or are in ` +
+      `use (${reason}). Try again in a moment.`
+    return { ok: false, code: 'unreachable', message }
+  }
   if (code === 'ENOTFOUND' || code === 'ENOENT' || (passes(error) && code !== '57P03' && code !== '53300')) {
     const message = `No PostgreSQL server answers at ${server} (${reason}). Start it, or correct the URL of the store.`
     return { ok: false, code: 'unreachable', message }
@@ -107,6 +126,12 @@ function refusalOf(error: unknown, settings: Settings): Refused {
   if (code === '3D000') {
     return refused(
       `There is no database ${database} at ${server}. Create it (createdb ${database}), or correct the URL of the store.`,
+    )
+  }
+  if (code === '42501' && /must be owner/.test(reason)) {
+    return refused(
+      `The tables in the schema ${settings.schema} of the database ${database} at ${server} are of an older version, and ` +
+        `the user ${user} may not change them (${reason}). Let their owner open them once with this version: retinue doctor.`,
     )
   }
   if (code === '42501' && !/for database/.test(reason)) {
@@ -135,9 +160,20 @@ function refusalOf(error: unknown, settings: Settings): Refused {
   return { ok: false, code: 'unreadable', message }
 }
 
+/** The file of a certificate or key that is not there or may not be read. A socket that is not there has no such call. */
+function unreadable(error: unknown): string | null {
+  const { syscall, path } = error as NodeJS.ErrnoException
+  return error instanceof Error && syscall === 'open' && path !== undefined ? path : null
+}
+
+/** What Node's TLS says of a certificate, each with a code of its own. */
+function isOfCertificate(error: unknown): boolean {
+  return /CERT|UNABLE_TO_(GET_ISSUER|VERIFY)|ALTNAME/.test(codeOf(error) ?? '')
+}
+
 /** Never with the password, whatever the error says. */
 function shown(error: unknown, { password }: Settings): string {
-  const text = error instanceof Error ? error.message || (codeOf(error) ?? error.name) : String(error)
+  const text = reasonOf(error)
   if (password === '') return text
   return text.replaceAll(password, '***').replaceAll(encodeURIComponent(password), '***')
 }

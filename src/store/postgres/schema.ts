@@ -176,10 +176,18 @@ export async function kindOf(client: Client, schema: string): Promise<Kind> {
   return { version: row?.version ?? 0, foreign: row?.application !== APPLICATION, exists }
 }
 
+/** Large tables take their time, for whoever changes them and for those who wait for that. */
+const MIGRATION_MS = 60 * 60 * 1000
+
 /** Brings a schema up to date in one transaction. Of many processes that start at once one does it, the others wait. */
 export async function migrate(client: Client, schema: string): Promise<Kind> {
+  const slowly = (text: string, values: string[] = []) => {
+    const query = { text, values, query_timeout: MIGRATION_MS }
+    return client.query(query)
+  }
   await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
-  await client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`retinue schema ${schema}`])
+  await client.query(`SET LOCAL statement_timeout = ${MIGRATION_MS}; SET LOCAL lock_timeout = ${MIGRATION_MS}`)
+  await slowly('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`retinue schema ${schema}`])
   const kind = await kindOf(client, schema)
   if (kind.foreign || kind.version >= SCHEMA_VERSION) {
     await client.query('ROLLBACK')
@@ -192,7 +200,7 @@ export async function migrate(client: Client, schema: string): Promise<Kind> {
     await client.query('CREATE TABLE schema_version (application text NOT NULL, version integer NOT NULL)')
     await client.query(`INSERT INTO schema_version VALUES ('${APPLICATION}', 0)`)
   }
-  for (const migration of MIGRATIONS.slice(kind.version)) await client.query(migration)
+  for (const migration of MIGRATIONS.slice(kind.version)) await slowly(migration)
   await client.query('UPDATE schema_version SET version = $1', [SCHEMA_VERSION])
   await client.query('COMMIT')
   return { version: SCHEMA_VERSION, foreign: false, exists: true }

@@ -23,7 +23,7 @@ const PG = [
 /** Short enough for what is made of it to stay below the 63 bytes that PostgreSQL keeps of a name. */
 const SCHEMA = /^[a-z_][a-z0-9_]{0,39}$/
 
-export function readSettings(text: string): ReadSettings {
+export function readSettings(text: string, env: NodeJS.ProcessEnv = process.env): ReadSettings {
   const url = urlOf(text)
   if (!url) return refused('The URL of the store cannot be read. It has the form postgres://user@host:5432/database.')
   const given = url.searchParams
@@ -44,6 +44,7 @@ export function readSettings(text: string): ReadSettings {
   if (connect === null) return refused('connect_timeout in the URL of the store must be whole seconds from 1 to 3600.')
   const patience = whole(given.get('patience') ?? '90', 0, 86_400)
   if (patience === null) return refused('patience in the URL of the store must be whole seconds from 0 to 86400.')
+  complete(url, env)
   const place = placeOf(url)
   const password = given.get('password') ?? decoded(url.password)
   for (const name of OWN) given.delete(name)
@@ -60,12 +61,31 @@ function urlOf(text: string): URL | null {
   }
 }
 
+/**
+ * Says in the URL what is left out of it. pg would find that by itself, but DBOS wants it in the URL, and whoever reads a
+ * message wants to know which server it is about.
+ */
+function complete(url: URL, { PGHOST, PGPORT, PGUSER, PGDATABASE, USER }: NodeJS.ProcessEnv): void {
+  const given = url.searchParams
+  if (!url.hostname && !given.has('host') && PGHOST?.startsWith('/')) given.set('host', PGHOST)
+  // A URL has no user and no port without a host. Where it names a socket, that stands before this one.
+  if (!url.hostname) url.hostname = hostIn(given.has('host') ? '' : PGHOST)
+  if (!url.port && !given.has('port') && PGPORT) url.port = PGPORT
+  if (!url.username) url.username = encodeURIComponent(given.get('user') ?? PGUSER ?? USER ?? '')
+  const database = PGDATABASE ?? given.get('user') ?? decoded(url.username)
+  if (url.pathname.length < 2) url.pathname = `/${encodeURIComponent(database)}`
+}
+
+function hostIn(named: string | undefined): string {
+  if (!named) return 'localhost'
+  return named.includes(':') ? `[${named}]` : named
+}
+
 function placeOf(url: URL): Settings['place'] {
   const host = url.searchParams.get('host') ?? decoded(url.hostname)
   const port = url.searchParams.get('port') ?? url.port
   const user = url.searchParams.get('user') ?? decoded(url.username)
-  const server = `${host || 'localhost'}:${port || '5432'}`
-  return { server, database: decoded(url.pathname.slice(1)) || user, user }
+  return { server: `${host}:${port || '5432'}`, database: decoded(url.pathname.slice(1)), user }
 }
 
 function decoded(text: string): string {
