@@ -67,9 +67,8 @@ export function sayAttendance(
 
 /** Those that could work on a run. */
 async function workersFor(retinue: Retinue, workspace_root: string, engine: Given): Promise<PresentWorker[]> {
-  // Whose project a run of another folder is of is not known here: any worker may be one of it.
-  if (engine.travels) return retinue.workers({ all: workspace_root !== retinue.cwd })
   const all = await retinue.workers({ all: true })
+  if (engine.travels) return all.filter(({ project_id }) => project_id === engine.project)
   return all.filter(({ checkout, project }) =>
     engine.checkout === undefined ? project === workspace_root : checkout === engine.checkout,
   )

@@ -98,6 +98,8 @@ export const DEFINITIONS = [
           asks: z.boolean(),
           /** The one of the project's checkouts that it was begun in. */
           checkout: z.string().optional(),
+          /** The project whose workers have it: whoever says something to it later may be anywhere. */
+          project: z.string().optional(),
           /** Its files, for workers in other checkouts. Absent: it is worked on in its own folder alone. */
           travels: z
             .strictObject({

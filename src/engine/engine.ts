@@ -48,8 +48,8 @@ export interface Engine {
   readonly ttl_ms: number
   /** Begins to hear signals. Before an agent is owned, so that nothing said to its owner is missed. */
   listen(): Promise<void>
-  /** Takes the lease of an agent, unless a living process holds it. */
-  take(run_id: string, agent_id: string): Promise<Taken>
+  /** Takes the lease of an agent, unless a living process holds it. `resting`: also of one that rests, as whoever has its parent may. */
+  take(run_id: string, agent_id: string, options?: { resting?: boolean }): Promise<Taken>
   isHeld(lease: Lease): boolean
   /** Works a root agent until it is finished, under its lease. */
   work(lease: Lease, loop: AgentLoop): Promise<Ended>

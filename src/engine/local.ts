@@ -30,8 +30,8 @@ export class LocalEngine implements Engine {
     return this.#place.listen()
   }
 
-  take(run_id: string, agent_id: string): Promise<Taken> {
-    return this.#place.take(run_id, agent_id)
+  take(run_id: string, agent_id: string, options?: { resting?: boolean }): Promise<Taken> {
+    return this.#place.take(run_id, agent_id, options)
   }
 
   isHeld(lease: Lease): boolean {

@@ -6,6 +6,7 @@ import { Answers } from './answers.js'
 import type { Cancel, Taken } from './engine.js'
 import { type Pause, pauseIn, pauseInWords } from './pausing.js'
 import { remember } from './remember.js'
+import { AT_REST } from './rest.js'
 
 /** How soon a word from another process is heard. */
 const LISTEN_MS = 200
@@ -64,9 +65,10 @@ export class Workplace {
   }
 
   /** Takes the lease of an agent, unless a living process holds it. */
-  async take(run_id: string, agent_id: string): Promise<Taken> {
+  async take(run_id: string, agent_id: string, { resting = false } = {}): Promise<Taken> {
     const held = await this.parts.store.lease(run_id, agent_id)
-    if (held && this.isHeld(held)) return { ok: false, held_by: held.owner }
+    const isFree = !held || !this.isHeld(held) || (resting && held.owner === AT_REST)
+    if (!isFree) return { ok: false, held_by: held.owner }
     const taken = await this.acquire({ run_id, agent_id, epoch: held?.epoch ?? 0 })
     return taken ? { ok: true, lease: taken } : { ok: false, held_by: 'another process that was faster' }
   }

@@ -3,12 +3,13 @@ import { type FoundProfile, profileFieldFaults } from '../control/index.js'
 import type { AgentResult, AgentRow, Answer, OpenQuestion, Redactor, StoredEvent } from '../domain/index.js'
 import {
   askedFor,
-  type Dispatch,
+  Dispatch,
   databaseOf,
   type Engine,
   LocalEngine,
   type PresentWorker,
   presentWorkers,
+  Routes,
   Words,
   WorkerEngine,
 } from '../engine/index.js'
@@ -65,6 +66,7 @@ import { FarRuns } from './workers/far-runs.js'
 import { hereIn } from './workers/here.js'
 import { travelOf } from './workers/itineraries.js'
 import { refusalsOf, type WorkerRefusal } from './workers/refusals.js'
+import { Waker } from './workers/waker.js'
 
 /** `worker`: agents that are given to the workers are worked on in this process. `face`: it gives them. */
 export type Role = { kind: 'face' } | { kind: 'worker'; labels: readonly string[] }
@@ -101,6 +103,7 @@ export class LocalRetinue implements Retinue {
   readonly dispatch: Dispatch | null
   readonly advancing: Advancing | null = null
   readonly #far: FarRuns | null
+  readonly #waker: Waker
   readonly #words: Words | null
 
   constructor(
@@ -151,14 +154,14 @@ export class LocalRetinue implements Retinue {
     this.#words = words
     const far = dispatch && words && !worker ? this.#farRuns(dispatch, words, { host, check }) : null
     this.#far = far
+    this.#waker = this.#openWaker()
     this.#driver = new RunDriver({
-      ...{ far, cwd, host, store, reach, redactor, reader: this.#reader, new_id: newId },
+      ...{ far, waker: this.#waker, cwd, host, store, reach, redactor, reader: this.#reader, new_id: newId },
       ...{ checkout: worker && checkout, kept: this.#kept },
       ...{ engine: this.#engine, preparation: this.#preparation, catalogs: this.#catalogs },
     })
-    if (worker && words) {
-      const known = { preparation: this.#preparation, checkout: checkout as string }
-      const mine = { driver: this.#driver, ...known, words }
+    if (worker && words && dispatch) {
+      const mine = { driver: this.#driver, preparation: this.#preparation, words, here: dispatch.here }
       this.advancing = new Advancing({ cwd, host, store, engine: worker, redactor, ...mine })
     }
     this.#programs = new ProgramRuns({
@@ -177,6 +180,15 @@ export class LocalRetinue implements Retinue {
       answer: (...said) => this.#answering.answer(...said),
       proposal: (...asked) => this.#driver.proposal(...asked),
     })
+  }
+
+  #openWaker(): Waker {
+    const { dispatch } = this
+    const database = this.#database
+    if (dispatch) return new Waker(async () => dispatch)
+    if (database === null) return new Waker(null)
+    const here = () => hereIn(this.#host, this.cwd, this.#project)
+    return new Waker(async () => new Dispatch(databaseOf(database), await here(), new Routes(this.store)))
   }
 
   /** Whoever cannot look at the queues, or may not, takes it that what was given to the workers is in them. */
@@ -439,6 +451,7 @@ export class LocalRetinue implements Retinue {
     } finally {
       this.#far?.close()
       await this.#words?.close()
+      await this.#waker.close()
       await this.dispatch?.close()
       await this.store.close()
     }

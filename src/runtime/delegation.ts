@@ -206,14 +206,16 @@ export class Delegation implements Delegator {
     }
     const { recorder, files } = this.side
     const stopped = { ok: false, code: 'failed', message: 'it was stopped while it waited to write' } as const
+    // What it asked elsewhere may be heard when it has ended.
+    const isOver = () => signal.aborted || this.#open.get(id)?.ended !== false
     this.#admitting += 1
     const admitted = files.alone(async (): Promise<TreeResult<{ base: string }>> => {
-      if (signal.aborted) return stopped
+      if (isOver()) return stopped
       // Whoever has let go of the run touches nothing any more.
       await recorder.commit()
       const taken = await files.committed()
       if (!taken.ok) return taken
-      if (signal.aborted) return stopped
+      if (isOver()) return stopped
       const begins_at = repairs?.base ?? taken.commit
       const carried = repairs === null ? taken : await files.carryFor(id, begins_at)
       if (!carried.ok) return carried

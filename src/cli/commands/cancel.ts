@@ -1,5 +1,5 @@
-import { givenToWorkers, type Retinue } from '../../index.js'
-import { sayWhetherAnybodyWorks } from '../detach.js'
+import type { Retinue } from '../../index.js'
+import { missingFor, NO_WORKER } from '../attendance.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { unknownAgent } from '../show/unknown.js'
 
@@ -11,9 +11,10 @@ export async function cancel(id: string, agent: string | undefined, options: Can
     const { run_id, status } = await retinue.find(id)
     const row = agent === undefined ? null : await findAgent(retinue, run_id, agent)
     const sub_agent = row?.parent_id ? row.agent_id : null
-    const far = retinue.engine === 'dbos' && (await givenToWorkers(retinue.store, run_id)) !== null
-    if (far && status !== 'closed' && (await sayWhetherAnybodyWorks(retinue)) !== null) {
-      process.stderr.write('The first that comes closes it, also when this command is left with Ctrl-C meanwhile\n')
+    if (status !== 'closed' && (await missingFor(retinue, run_id)) === NO_WORKER) {
+      process.stderr.write(
+        `retinue: ${NO_WORKER}. The first that comes closes it, also when this command is left with Ctrl-C meanwhile\n`,
+      )
     }
     const result =
       sub_agent === null

@@ -57,18 +57,18 @@ export class Dispatch {
   ) {}
 
   async wake({ closes = false, ...wake }: Wake): Promise<void> {
-    const route = await this.routes.of(wake.run_id, wake.agent_id)
-    await this.#enqueue(wake, route)
+    const { route, project = this.here.project } = await this.routes.of(wake.run_id, wake.agent_id)
+    await this.#enqueue(wake, queueOf(project, route))
     if (!closes || (route.label === null && route.checkout === null)) return
     const later = (wake.delay_ms ?? 0) + OTHERS_CLOSE_MS
-    await this.#enqueue({ ...wake, why: `${wake.why}-by-any`, delay_ms: later }, EVERYBODY)
+    await this.#enqueue({ ...wake, why: `${wake.why}-by-any`, delay_ms: later }, queueOf(project, EVERYBODY))
   }
 
-  async #enqueue({ run_id, agent_id, why, delay_ms }: Omit<Wake, 'closes'>, route: Route): Promise<void> {
+  async #enqueue({ run_id, agent_id, why, delay_ms }: Omit<Wake, 'closes'>, queueName: string): Promise<void> {
     const client = await this.open()
     await client.enqueue(
       {
-        queueName: queueOf(this.here.project, route),
+        queueName,
         // Where there is a limit for each run, it is by this; where there is none, it means nothing.
         queuePartitionKey: run_id,
         workflowName: ADVANCE,

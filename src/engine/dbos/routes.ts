@@ -33,28 +33,33 @@ export function routeOf(project: string, queue: string): Route | null {
   return { label: label ?? null, checkout: bound === '' ? null : bound.slice(OF_CHECKOUT.length) }
 }
 
-/** Knows the routes of agents. They are in their contracts and in what their run began with, and never change. */
+/** `project`: whose queues have it; undefined: the log does not say, and it is that of whoever asks. */
+type Way = { route: Route; project: string | undefined }
+
+/** Knows the ways of agents. They are in their contracts and in what their run began with, and never change. */
 export class Routes {
-  readonly #known = new Map<string, Route>()
-  readonly #bound = new Map<string, string | null>()
+  readonly #known = new Map<string, Way>()
+  readonly #ofRuns = new Map<string, Pick<Route, 'checkout'> & Pick<Way, 'project'>>()
 
   constructor(private readonly store: Pick<Store, 'agent' | 'read'>) {}
 
-  async of(run_id: string, agent_id: string): Promise<Route> {
+  async of(run_id: string, agent_id: string): Promise<Way> {
     const key = `${run_id}/${agent_id}`
     const known = this.#known.get(key)
     if (known) return known
-    const [row, checkout] = await Promise.all([this.store.agent(run_id, agent_id), this.#boundTo(run_id)])
+    const [row, of_run] = await Promise.all([this.store.agent(run_id, agent_id), this.#ofRun(run_id)])
     if (!row) throw new Error(`Run ${run_id} has no agent ${agent_id}`)
     const { execution } = JSON.parse(row.context_json) as Contract
-    return remember(this.#known, key, { label: execution.label ?? null, checkout })
+    const { checkout, project } = of_run
+    return remember(this.#known, key, { route: { label: execution.label ?? null, checkout }, project })
   }
 
   /** The checkout that a run is worked on in; null: its files go wherever its agents do. */
-  async #boundTo(run_id: string): Promise<string | null> {
-    const known = this.#bound.get(run_id)
-    if (known !== undefined) return known
+  async #ofRun(run_id: string) {
+    const known = this.#ofRuns.get(run_id)
+    if (known) return known
     const given = await givenToWorkers(this.store, run_id)
-    return remember(this.#bound, run_id, given?.travels ? null : (given?.checkout ?? null))
+    const checkout = given?.travels ? null : (given?.checkout ?? null)
+    return remember(this.#ofRuns, run_id, { checkout, project: given?.project })
   }
 }

@@ -43,6 +43,9 @@ type Parts = {
   labels: readonly string[]
 }
 
+/** `admit`: answers it when it asks to write. */
+type Listening = { task: ChildTask<unknown>; stopped: AbortSignal; admit: () => Promise<boolean> }
+
 /** What is heard of a sub-agent. `caught_up`: what it asked for before has been heard. */
 type Ears = { bell: Bell; caught_up: Promise<void>; close: () => void }
 
@@ -81,8 +84,8 @@ export class WorkerEngine implements Engine {
     return this.#place.listen()
   }
 
-  take(run_id: string, agent_id: string): Promise<Taken> {
-    return this.#place.take(run_id, agent_id)
+  take(run_id: string, agent_id: string, options?: { resting?: boolean }): Promise<Taken> {
+    return this.#place.take(run_id, agent_id, options)
   }
 
   acquire(seen: Pick<Lease, 'run_id' | 'agent_id' | 'epoch'>): Promise<Lease | null> {
@@ -151,7 +154,7 @@ export class WorkerEngine implements Engine {
 
   /** Whether this worker may work on it. Close it can any. */
   async mayHave(run_id: string, agent_id: string): Promise<boolean> {
-    const { label } = await this.parts.dispatch.routes.of(run_id, agent_id)
+    const { label } = (await this.parts.dispatch.routes.of(run_id, agent_id)).route
     return label === null || this.parts.labels.includes(label)
   }
 
@@ -212,7 +215,12 @@ export class WorkerEngine implements Engine {
       })
       const settled = this.#settling(group)
       // Before it is given away, and before it is looked at.
-      const ears = this.#listenTo(task, left.signal)
+      const ears = this.#listenTo({
+        task,
+        stopped: left.signal,
+        // One that waits to write gives its place back: whoever it waits for may be waiting for one.
+        admit: () => (slot ? slot.rest(() => task.admit(left.signal)) : task.admit(left.signal)),
+      })
       try {
         const { bell, caught_up } = await ears
         if (abandoned !== null) throw new AbandonedError(abandoned)
@@ -332,19 +340,22 @@ export class WorkerEngine implements Engine {
   }
 
   /** That it may have ended, that it is stopped, and that it asks to write, now or before this process had its parent. */
-  async #listenTo({ run_id, agent_id, fresh, admit }: ChildTask<unknown>, stopped: AbortSignal): Promise<Ears> {
+  async #listenTo({ task: { run_id, agent_id, fresh }, stopped, admit }: Listening): Promise<Ears> {
     const bell = new Bell()
+    let deafened = false
     let asked = false
     const hear = (signal: Signal) => {
-      if (asked || signal.kind !== 'admit' || signal.run_id !== run_id || agentIn(signal.data) !== agent_id) return
+      if (asked || deafened || signal.kind !== 'admit' || signal.run_id !== run_id || agentIn(signal.data) !== agent_id)
+        return
       asked = true
-      void admit(stopped)
+      void admit()
         .then((answered) => (answered ? this.tell(run_id, agent_id, 'admitted') : undefined))
         .catch(() => {})
     }
     const deaf = this.#place.onSignal(hear)
     stopped.addEventListener('abort', bell.ring)
     const close = () => {
+      deafened = true
       deaf()
       stopped.removeEventListener('abort', bell.ring)
     }

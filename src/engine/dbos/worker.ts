@@ -27,6 +27,12 @@ const TIDY_MS = 60_000
 /** Before one that failed is tried again, here or elsewhere. */
 const AGAIN_MS = 2000
 
+/**
+ * What is never done stays among what this worker has, and others take it up when it is gone; what fails would be done
+ * for good.
+ */
+const NEVER_DONE = new Promise<never>(() => {})
+
 /** So many refusals are kept in mind. */
 const MOST_REFUSED = 1000
 
@@ -237,8 +243,11 @@ export class QueueWorker {
 
   /** It was taken from the queue in the moment in which that was closed. Any worker may have been meant, to close it. */
   async #giveBack(run_id: string, agent_id: string): Promise<string> {
-    await this.parts.dispatch.wake({ run_id, agent_id, why: `given-back-${newName()}`, closes: true })
-    return 'left'
+    const wake = { run_id, agent_id, why: `given-back-${newName()}`, closes: true }
+    return this.parts.dispatch.wake(wake).then(
+      () => 'left',
+      () => NEVER_DONE,
+    )
   }
 
   /** Another may be able to, or this one in a while. As long as that cannot be written down, it is not done. */
@@ -250,7 +259,7 @@ export class QueueWorker {
         () => false,
       ))
     ) {
-      if (this.#stopped) throw new Error('The worker was stopped')
+      if (this.#stopped) return NEVER_DONE
       await sleep(AGAIN_MS)
     }
   }

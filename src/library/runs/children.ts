@@ -187,16 +187,19 @@ export class RunChildren implements Launcher {
   async #resume(memory: AgentMemory, stopped: AbortSignal, above: Above) {
     const { engine, host } = this.parts
     const { run_id, agent_id } = memory
-    let taken = await engine.take(run_id, agent_id)
-    while (!taken.ok) {
+    for (;;) {
+      // One that rests has nobody else who would go on with it but whoever has its parent now.
+      const taken = await engine.take(run_id, agent_id, { resting: true })
+      // What the log says now: its last owner may have written until a moment ago.
+      const latest = (await this.known(run_id, agent_id)) as AgentMemory
+      if (latest.result) return { done: endOf(latest, latest.result) }
+      if (taken.ok) return this.#goOnHere(taken.lease, latest, above)
       if (stopped.aborted) throw new AbandonedError(`${agent_id} is held by ${taken.held_by}`)
       await host.clock.sleep(HELD_MS, stopped)
-      taken = await engine.take(run_id, agent_id)
     }
-    const { lease } = taken
-    // What the log says now: its last owner may have written until a moment ago.
-    const latest = (await this.known(run_id, agent_id)) as AgentMemory
-    if (latest.result) return { done: endOf(latest, latest.result) }
+  }
+
+  async #goOnHere(lease: Lease, latest: AgentMemory, above: Above) {
     const { loop, fault } = await this.goOn(lease, latest, above, false)
     if (fault !== null) loop.cancel('runtime', fault)
     return { lease, loop }

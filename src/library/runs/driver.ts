@@ -27,6 +27,7 @@ import type { Reach } from '../project/reach.js'
 import { VERSION } from '../version.js'
 import type { FarRuns } from '../workers/far-runs.js'
 import { travelOf } from '../workers/itineraries.js'
+import type { Waker } from '../workers/waker.js'
 import { Asking } from './asking.js'
 import { ChildContracts } from './child-contracts.js'
 import { RunChildren } from './children.js'
@@ -59,6 +60,8 @@ type Parts = {
   new_id: () => string
   /** Where workers run agents. null: they run in this process. */
   far: FarRuns | null
+  /** Has agents of runs that workers have worked on, whether or not they run in this process. */
+  waker: Waker
   /** The one that a worker works in. null: runs are worked on in the folder that they were begun in. */
   checkout: string | null
   /** What runs have left, here and elsewhere. */
@@ -83,9 +86,9 @@ export class RunDriver {
   /** Whoever rests does not hear what is said to it. */
   async #wake(wanted: Omit<Signal, 'id' | 'at'>, about: string): Promise<void> {
     const { kind, data, run_id } = wanted
-    const far = await this.#farOf(run_id)
-    // However often the same is said, it is woken for it once.
-    await far?.wake({ run_id, kind: kind === 'pause' ? `pause-${(data as PauseSignal).ask}` : kind }, about)
+    const { store, waker } = this.parts
+    if ((await givenToWorkers(store, run_id)) === null) return
+    await waker.wake({ run_id, kind: kind === 'pause' ? `pause-${(data as PauseSignal).ask}` : kind }, about)
   }
 
   /** For what is done to a run that there is: one that was begun without workers is none of theirs, whatever the setting. */
@@ -264,7 +267,7 @@ export class RunDriver {
   ): Promise<RunResult> {
     const watch = await far.watch(run_id, watching)
     // They have it; should nobody have it worked on, whoever asks for it does.
-    await (lease ? far.give(lease) : far.wake({ run_id, kind: `resumed-${this.parts.new_id()}` }, ROOT))
+    await (lease ? far.give(lease) : this.parts.waker.wake({ run_id, kind: `resumed-${this.parts.new_id()}` }, ROOT))
     await far.follow(run_id, { ...watching, watch }, started, (by, reason) => this.cancel(run_id, by, reason))
     const result = await this.parts.reader.result(run_id)
     if (!result) throw new RetinueError('abandoned', `Run ${run_id} is left to the workers`)

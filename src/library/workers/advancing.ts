@@ -1,7 +1,7 @@
 import type { Catalog } from '../../control/index.js'
 import type { Redactor } from '../../domain/index.js'
 import { type AgentMemory, type AgentResult, isOpen, parentIdOf, type RunRow } from '../../domain/index.js'
-import { givenToWorkers, leaveAlone, resumeOf, type Words, type WorkerEngine } from '../../engine/index.js'
+import { givenToWorkers, type Here, leaveAlone, resumeOf, type Words, type WorkerEngine } from '../../engine/index.js'
 import type { Host } from '../../host/index.js'
 import { AbandonedError, type Above, AgentLoop, loadMaterial, Recorder } from '../../runtime/index.js'
 import { type Lease, reasonOf, type Signal, type Store } from '../../store/index.js'
@@ -31,8 +31,8 @@ const SAME_CATALOG_MS = 2000
 
 type Parts = {
   cwd: string
-  /** Which of the project's checkouts that is. */
-  checkout: string
+  /** Which checkout of which project that is. */
+  here: Here
   host: Host
   store: Store
   engine: WorkerEngine
@@ -122,10 +122,10 @@ export class Advancing {
 
   /** One whose files do not go with it is worked on where it was begun, and nowhere else. */
   async #isHere({ run_id, workspace_root }: RunRow): Promise<boolean> {
-    const { store, cwd, checkout } = this.parts
+    const { store, cwd, here } = this.parts
     const given = await givenToWorkers(store, run_id)
-    if (given?.travels) return true
-    return given?.checkout === undefined ? workspace_root === cwd : given.checkout === checkout
+    if (given?.travels) return given.project === undefined || given.project === here.project
+    return given?.checkout === undefined ? workspace_root === cwd : given.checkout === here.checkout
   }
 
   /** One that is cancelled is closed by any worker, unless it has worktrees where it was begun. */

@@ -15,7 +15,7 @@ type Parts = {
 type Engine = NonNullable<EventData<'run.created'>['engine']>
 
 export type Departure = {
-  engine: Pick<Engine, 'checkout' | 'travels'>
+  engine: Pick<Engine, 'checkout' | 'project' | 'travels'>
   blobs: Blob[]
   /** Why its files stay here, where there are workers elsewhere. */
   notes: string[]
@@ -28,7 +28,7 @@ export class Departures {
   /** `apart`: its agents work in trees of their own. Those who share the person's folder cannot be anywhere else. */
   async of(run_id: string, { apart }: { apart: boolean }): Promise<Departure> {
     const { checkout, project } = this.parts.here
-    const stays = (...notes: string[]): Departure => ({ engine: { checkout }, blobs: [], notes })
+    const stays = (...notes: string[]): Departure => ({ engine: { checkout, project }, blobs: [], notes })
     // Nobody else has a checkout of it.
     if (project === checkout) return stays()
     const workers = (await this.parts.workers()).filter((worker) => worker.project_id === project)
@@ -42,7 +42,7 @@ export class Departures {
     const { base, needs, bytes } = packed
     const parcel = bytes && blobDigest(bytes)
     return {
-      engine: { checkout, travels: { base, needs, parcel } },
+      engine: { checkout, project, travels: { base, needs, parcel } },
       blobs: bytes && parcel ? [{ digest: parcel, bytes }] : [],
       notes: packed.notes,
     }

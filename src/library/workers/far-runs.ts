@@ -8,7 +8,7 @@ import {
   rest,
   type Words,
 } from '../../engine/index.js'
-import type { Lease, Signal, Store } from '../../store/index.js'
+import type { Lease, Store } from '../../store/index.js'
 import type { Watching } from '../api.js'
 import { RetinueError } from '../errors.js'
 import type { Started } from '../runs/handle.js'
@@ -64,12 +64,6 @@ export class FarRuns {
     const stop = await this.parts.words.listen(run_id, (delta) => words.hear(delta))
     await store.signal({ run_id, kind: WATCHED, data: null, by: 'runtime' })
     return { words, stop }
-  }
-
-  /** Whoever rests does not hear what is said to it. */
-  async wake({ run_id, kind }: Pick<Signal, 'run_id' | 'kind'>, about: string): Promise<void> {
-    const closes = kind === 'cancel' || kind === 'cancel_agent'
-    await this.parts.dispatch.wake({ run_id, agent_id: about || ROOT, why: kind, closes })
   }
 
   /** Ends a pause, and has those worked on whose turn came while it lasted. The root agent is for the caller to give. */

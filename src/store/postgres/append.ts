@@ -127,7 +127,10 @@ export class Appends {
     const closed = changes.flatMap(({ run_id, run }) => (run.set.status === 'closed' ? [run_id] : []))
     const queries: Query[] = []
     if (claimed.length > 0) queries.push(bound(claim, JSON.stringify(claimed), claimed.length))
-    if (advanced.length > 0) queries.push(bound(advance, JSON.stringify(advanced), advanced.length))
+    if (advanced.length > 0) {
+      const of = advanced.map(({ run_id }) => run_id)
+      queries.push(bound(advance, JSON.stringify(advanced), advanced.length, of))
+    }
     if (changes.length > 0) queries.push(...this.projections.statements(changes))
     if (group.events.length > 0) queries.push(bound(insertEvents, JSON.stringify(group.events)))
     if (closed.length > 0) queries.push(bound(forgetSignals, closed))
@@ -173,13 +176,15 @@ function prepare({ runs, streams, sub_agents, events, blobs, signals, must }: Ta
       text: `SELECT a.run_id, a.agent_id FROM ${sub_agents} AS a
         JOIN ${pairs} ON a.run_id = wanted.run_id AND a.agent_id = wanted.agent_id`,
     },
-    // The checks that decide: each stream is where the batch expects it, or the whole is done again.
+    // The checks that decide: each stream is where the batch expects it, or the whole is done again. PostgreSQL takes the
+    // rows in JSON for a hundred, and by them alone it would read the streams of all runs.
     advance: {
       name: 'advance_streams',
       text: `WITH moved AS (
           UPDATE ${streams} AS s SET seq = d.seq, digest = d.digest
           FROM json_to_recordset($1::json) AS d(${stream}, expected_seq bigint)
           WHERE s.run_id = d.run_id AND s.agent_id = d.agent_id AND s.epoch = d.epoch AND s.seq = d.expected_seq
+            AND s.run_id = ANY($3::text[])
           RETURNING 1)
         SELECT ${must}((SELECT count(*) FROM moved) = $2::bigint)`,
     },

@@ -29,18 +29,17 @@ export class ProjectionTables {
     const newAgents = changes.flatMap(newAgentsOf)
     const queries = [
       newRuns.length > 0 && bound(insertRuns, JSON.stringify(newRuns), newRuns.length),
-      movedRuns.length > 0 &&
-        bound(
-          updateRuns,
-          JSON.stringify(movedRuns),
-          movedRuns.map(({ run_id }) => run_id),
-        ),
+      movedRuns.length > 0 && bound(updateRuns, JSON.stringify(movedRuns), runsOf(movedRuns)),
       newAgents.length > 0 && bound(insertAgents, JSON.stringify(newAgents)),
     ]
     const moved = changes.flatMap(movedAgentsOf)
-    if (moved.length > 0) queries.push(bound(updateAgents, JSON.stringify(moved)))
+    if (moved.length > 0) queries.push(bound(updateAgents, JSON.stringify(moved), runsOf(moved)))
     return queries.filter((query) => query !== false)
   }
+}
+
+function runsOf(rows: readonly { run_id: string }[]): string[] {
+  return rows.map(({ run_id }) => run_id)
 }
 
 function movedRun({ run_id, run }: RunChange) {
@@ -77,6 +76,7 @@ function prepare({ runs, sub_agents, must }: Tables) {
   const agentNames: readonly (keyof AgentRow | 'created_position')[] = ['created_position', ...AGENT_COLUMNS]
   const sums = COUNTERS.map((name) => `${name} = r.${name} + d.${name}`).join(', ')
   const sets = COUNTERS.map((name) => `${name} = coalesce(d.${name}, a.${name})`).join(', ')
+  // PostgreSQL takes the rows in JSON for a hundred. By them alone it would read all of some thousand runs.
   return {
     insertRuns: {
       name: 'insert_runs',
@@ -89,7 +89,6 @@ function prepare({ runs, sub_agents, must }: Tables) {
     },
     updateRuns: {
       name: 'update_runs',
-      // PostgreSQL takes the rows in JSON for a hundred. By them alone it would read all of some thousand runs.
       text: `UPDATE ${runs} AS r SET last_position = r.last_position + d.events,
           updated_at = greatest(r.updated_at, d.updated_at), status = coalesce(d.status, r.status),
           outcome = coalesce(d.outcome, r.outcome), text = coalesce(d.text, r.text), agents = r.agents + d.agents, ${sums}
@@ -106,7 +105,7 @@ function prepare({ runs, sub_agents, must }: Tables) {
       text: `UPDATE ${sub_agents} AS a SET updated_at = greatest(a.updated_at, d.updated_at),
           state = coalesce(d.state, a.state), outcome = coalesce(d.outcome, a.outcome), ${sets}
         FROM ${columns(['run_id', 'agent_id', 'updated_at', 'state', 'outcome', ...COUNTERS])}
-        WHERE a.run_id = d.run_id AND a.agent_id = d.agent_id`,
+        WHERE a.run_id = d.run_id AND a.agent_id = d.agent_id AND a.run_id = ANY($2::text[])`,
     },
   }
 }
