@@ -57,7 +57,7 @@ export function createProgram(): Command {
     .action(guard(async (id: string, options) => (await import('./commands/resume.js')).resume(id, options)))
 
   withStore(program.command('runs'))
-    .description('list the runs of this folder, newest first')
+    .description('list the runs in the store, newest first')
     .option('--limit <n>', 'at most so many', positive, 20)
     .option('--json', 'one JSON object a line')
     .action(guard(async (options) => (await import('./commands/runs.js')).runs(options)))
@@ -165,7 +165,7 @@ export function createProgram(): Command {
     .action(guard(async (options) => (await import('./commands/worktrees.js')).gc(options)))
 
   withStore(program.command('serve'))
-    .description('show the runs and agents of this folder in the browser, and let them be started and answered there')
+    .description('show runs and agents in the browser, and let them be started and answered there')
     .option('--host <address>', 'where to listen, instead of 127.0.0.1; others than this machine need users')
     .option('--port <n>', 'the port, instead of 4774; 0 is any that is free', within(0, 65_535))
     .option('--open', 'open it in the browser')

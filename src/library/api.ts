@@ -41,7 +41,7 @@ import type { WorkerRefusal } from './workers/refusals.js'
 export type RetinueOptions = {
   /** The folder that runs work in. Default: the current one. */
   cwd?: string
-  /** A store, or the file of an SQLite one. Default: `.retinue/retinue.db` in the folder. */
+  /** A store, the URL of a PostgreSQL database, or the file of an SQLite one. Default: `.retinue/retinue.db` in the folder. */
   store?: Store | string
   /** Where agents run: in this process, or on workers (`retinue worker`) that share the database. Default: `local`. */
   engine?: 'local' | 'dbos'

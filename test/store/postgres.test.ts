@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { agentFinished, begin, beginChild, called, claim, closed, taken } from '../../src/store/conformance/fixtures.js'
-import { type Lease, openPostgresStore, type Store } from '../../src/store/index.js'
+import { blobDigest, type Lease, openPostgresStore, type Store } from '../../src/store/index.js'
 import { sharedPostgres } from '../support/postgres.js'
 import { besides, holding, schemas, urlStore, waitingForLocks } from './postgres.js'
 
@@ -218,6 +218,24 @@ describe('writes beside appends that are held up', () => {
     await Promise.all([before, later])
     expect(order).toEqual(['before', 'release', 'later'])
     expect(await store.lease('one', 'root')).toMatchObject({ expires_at: 0 })
+  })
+
+  it('go on while something large is on its way to the server', async () => {
+    const url = await place()
+    const [store, other] = [await urlStore(url), await urlStore(url)]
+    await runs(store, 'one')
+    await beginChild(other, 'one', 'a1')
+    const bytes = new Uint8Array(2 * 1024 * 1024).fill(7)
+    const digest = blobDigest(bytes)
+    const letGo = await holding(url, `INSERT INTO blobs (digest, bytes) VALUES ('${digest}', '')`)
+    const blobs = [{ digest, bytes }]
+    const large = store.append({ ...root, run_id: 'one', expected_seq: 2, events: [called('c')], blobs })
+    await waitingForLocks(url, 1)
+    const small = { ...root, run_id: 'one', agent_id: 'a1', expected_seq: 1, events: [called('c')] }
+    expect(await other.append(small)).toMatchObject({ ok: true })
+    await letGo()
+    expect(await large).toMatchObject({ ok: true })
+    expect(await store.blob(digest)).toEqual(bytes)
   })
 
   it('settle before the store is closed', async () => {

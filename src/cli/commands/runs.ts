@@ -12,7 +12,7 @@ export async function runs(options: StoreOptions & { limit: number; json?: boole
       for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`)
       return 0
     }
-    if (rows.length === 0) process.stdout.write(`No runs in ${retinue.cwd} yet. Start one: retinue "task"\n`)
+    if (rows.length === 0) process.stdout.write('No runs yet. Start one: retinue "task"\n')
     const words = await runWords(retinue, rows)
     for (const text of runTable(rows, words, paintFor(process.stdout, process.env))) process.stdout.write(`${text}\n`)
     return 0

@@ -253,6 +253,15 @@ export function appendSuite(open: Open): void {
       expect(await store.verify('run')).toBeNull()
     })
 
+    it('has a large blob as it was given', async () => {
+      const { store } = await open()
+      await begin(store, 'run')
+      const bytes = Uint8Array.from({ length: 9 * 1024 * 1024 + 3 }, (_, i) => (i * 7) % 251)
+      const digest = blobDigest(bytes)
+      await taken(store, next(2, { blobs: [{ digest, bytes }] }))
+      expect(blobDigest((await store.blob(digest)) ?? '')).toBe(digest)
+    })
+
     it('stores a blob once, with the events or without any', async () => {
       const { store } = await open()
       const bytes = Uint8Array.from([0, 1, 2, 254, 255])

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { type Entry, entriesOf } from '../entries.js'
 import { assertSound, storeClosed } from '../refusals.js'
 import type { Append, AppendResult } from '../store.js'
-import { bound, type Client, type Query } from './connections.js'
+import { bound, type Client, carrying, type Query } from './connections.js'
 import { isFault } from './failures.js'
 import { Group, keyOf, type Verdict } from './group.js'
 import { notification } from './notify.js'
@@ -16,6 +16,12 @@ type Job = {
   resolve: (result: AppendResult) => void
   reject: (error: unknown) => void
 }
+
+/**
+ * A blob that is larger is stored before the transaction: that would lock its runs for as long as the network takes, and
+ * the server ends one on which nothing comes for 10 s. Where the append is refused then, it stays, and harms nobody.
+ */
+const LARGE = 1024 * 1024
 
 /** So many appends share a transaction at most: its statements must stay of a size that both sides handle easily. */
 const MOST = 500
@@ -80,6 +86,7 @@ export class Appends {
 
   async #commit(jobs: readonly Job[]): Promise<void> {
     try {
+      await this.#storeLarge(jobs)
       const verdicts = await this.transactions.run((client) => this.#attempt(client, jobs))
       const runs = new Set<string>()
       for (const [i, { batch, resolve, reject }] of jobs.entries()) {
@@ -93,6 +100,14 @@ export class Appends {
       // One that the database cannot take must not take the others along: each goes alone.
       if (jobs.length > 1 && isFault(error)) for (const job of jobs) await this.#commit([job])
       else for (const job of jobs) job.reject(error)
+    }
+  }
+
+  async #storeLarge(jobs: readonly Job[]): Promise<void> {
+    const { insertBlob } = this.#statements
+    const large = jobs.flatMap(({ batch }) => batch.blobs ?? []).filter(({ bytes }) => bytes.length > LARGE)
+    for (const { digest, bytes } of large) {
+      await this.transactions.connections.change(carrying(insertBlob, bytes.length), digest, bytes)
     }
   }
 
@@ -135,7 +150,7 @@ export class Appends {
     if (group.events.length > 0) queries.push(bound(insertEvents, JSON.stringify(group.events)))
     if (closed.length > 0) queries.push(bound(forgetSignals, closed))
     // In one order for all, for the reason that insert_runs has.
-    const blobs = [...group.blobs].sort(([a], [b]) => (a < b ? -1 : 1))
+    const blobs = [...group.blobs].filter(([, bytes]) => bytes.length <= LARGE).sort(([a], [b]) => (a < b ? -1 : 1))
     queries.push(...blobs.map(([digest, bytes]) => bound(insertBlob, digest, bytes)))
     return queries
   }

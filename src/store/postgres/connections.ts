@@ -6,8 +6,8 @@ import { DatabaseAway, explained, passes } from './failures.js'
 import { numberTypes } from './numbers.js'
 import type { Settings } from './settings.js'
 
-/** Prepared once on each connection, under its name. */
-export type Statement = { name: string; text: string }
+/** Prepared once on each connection, under its name. `query_timeout`: so long its answer is waited for. */
+export type Statement = { name: string; text: string; query_timeout?: number }
 
 export type Value = string | number | boolean | null | Uint8Array | readonly string[]
 export type Query = Statement & { values: Value[] }
@@ -24,6 +24,14 @@ const LOCK_MS = 20_000
 const IDLE_IN_TRANSACTION_MS = 10_000
 /** For a server that is gone without a word: longer than the server itself lets a statement run. */
 const ANSWER_MS = STATEMENT_MS + 5000
+
+/** The slowest network on which something large still gets to the server: 32 KiB a second. */
+const SLOWEST_BYTES_A_MS = 32
+
+/** For something large to be sent with it. */
+export function carrying(statement: Statement, bytes: number): Statement {
+  return { ...statement, query_timeout: ANSWER_MS + bytes / SLOWEST_BYTES_A_MS }
+}
 
 const FIRST_PAUSE_MS = 10
 const LONGEST_PAUSE_MS = 1000

@@ -31,8 +31,13 @@ export class Reader {
   }
 
   async blob(digest: string): Promise<Uint8Array | null> {
-    const row = await this.connections.first<{ bytes: Buffer }>(this.#statements.blob, digest)
-    return row ? checkedBlob(digest, new Uint8Array(row.bytes)) : null
+    const from = (start: number) =>
+      this.connections.first<{ size: number; bytes: Buffer }>(this.#statements.blob, digest, start + 1, PIECE)
+    const first = await from(0)
+    if (!first) return null
+    const pieces = [first.bytes]
+    for (let at = PIECE; at < first.size; at += PIECE) pieces.push((await from(at))?.bytes ?? Buffer.alloc(0))
+    return checkedBlob(digest, new Uint8Array(Buffer.concat(pieces)))
   }
 
   runs({ session_id, status, id_prefix, before, limit }: RunQuery): Promise<RunRow[]> {
@@ -107,6 +112,9 @@ export async function* eventRows(
   }
 }
 
+/** Of a blob so much is asked for at once: more may take a slow network longer than the server waits. */
+const PIECE = 4 * 1024 * 1024
+
 const EVENT_COLUMNS = 'run_id, position, agent_id, seq, type, version, at, data, digest'
 
 function prepare(tables: Tables) {
@@ -124,7 +132,11 @@ function prepare(tables: Tables) {
       text: `SELECT ${EVENT_COLUMNS} FROM ${events}
         WHERE run_id = $1 AND agent_id = $2 AND seq > $3 AND position + 0 > $4 ORDER BY seq LIMIT $5`,
     },
-    blob: { name: 'blob', text: `SELECT bytes FROM ${blobs} WHERE digest = $1` },
+    blob: {
+      name: 'blob',
+      text: `SELECT octet_length(bytes) AS size, substring(bytes FROM $2::integer FOR $3::integer) AS bytes
+        FROM ${blobs} WHERE digest = $1`,
+    },
     runs: { name: 'runs', text: `${wanted} ${newestFirst}` },
     runsBefore: {
       name: 'runs_before',

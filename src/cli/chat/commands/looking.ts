@@ -54,7 +54,7 @@ export async function costs({ conversation, tasks }: Room) {
 /** `/runs` */
 export async function runs({ retinue }: Room) {
   const rows = await Promise.all((await retinue.runs({ limit: 20 })).map((run) => listedRun(retinue, run)))
-  if (rows.length === 0) return { text: 'No runs in this folder yet.', data: rows }
+  if (rows.length === 0) return { text: 'No runs yet.', data: rows }
   return { text: runTable(rows, await runWords(retinue, rows), PLAIN).join('\n'), data: rows }
 }
 
