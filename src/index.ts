@@ -151,5 +151,5 @@ export {
   type RebuiltRequest,
   type Replay,
 } from './runtime/index.js'
-export { createMemoryStore, openSqliteStore, type Store } from './store/index.js'
+export { createMemoryStore, openSqliteStore, reasonOf, type Store } from './store/index.js'
 export type { Approval, McpServer, McpServerSettings, PersonAnswer, Proposal, Question } from './tools/index.js'

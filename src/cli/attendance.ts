@@ -68,7 +68,8 @@ export function sayAttendance(
 /** Those that could work on a run. */
 async function workersFor(retinue: Retinue, workspace_root: string, engine: Given): Promise<PresentWorker[]> {
   const all = await retinue.workers({ all: true })
-  if (engine.travels) return all.filter(({ project_id }) => project_id === engine.project)
+  const { project: of } = engine
+  if (engine.travels) return all.filter(({ project_id }) => of === undefined || project_id === of)
   return all.filter(({ checkout, project }) =>
     engine.checkout === undefined ? project === workspace_root : checkout === engine.checkout,
   )

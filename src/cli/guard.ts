@@ -1,4 +1,4 @@
-import { CorruptLogError, RetinueError, storeFaultInWords } from '../index.js'
+import { CorruptLogError, RetinueError, reasonOf, storeFaultInWords } from '../index.js'
 import { EXIT, exitOfError } from './exit.js'
 
 /** Runs a command: its number becomes the exit code, an expected error one line on stderr and its exit code. */
@@ -23,8 +23,7 @@ function complain(error: unknown): number {
   }
   const fault = storeFaultInWords(error)
   if (fault !== null || (error instanceof Error && 'code' in error && typeof error.code === 'string')) {
-    // Where a name has several addresses and none of them answers, the error has no words of its own.
-    process.stderr.write(`retinue: ${fault ?? ((error as Error).message || (error as NodeJS.ErrnoException).code)}\n`)
+    process.stderr.write(`retinue: ${fault ?? reasonOf(error)}\n`)
     return EXIT.failed
   }
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error)

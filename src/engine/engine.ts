@@ -1,5 +1,5 @@
 import type { AgentResult } from '../domain/index.js'
-import type { AgentLoop } from '../runtime/index.js'
+import type { AgentLoop, Resting } from '../runtime/index.js'
 import type { Lease } from '../store/index.js'
 import type { Answers } from './answers.js'
 
@@ -23,8 +23,11 @@ export type ChildTask<T> = {
   /** Called when it is its turn; or without a turn, because it was cancelled before that. The signal: it is stopped. */
   open: (cancelled: Cancel | null, stopped: AbortSignal) => Promise<{ lease: Lease; loop: AgentLoop } | { done: T }>
   done: (loop: AgentLoop, result: AgentResult) => T
-  /** Answers one that works elsewhere and asks to write. false: it was stopped before there was an answer. */
-  admit: (stopped: AbortSignal) => Promise<boolean>
+  /**
+   * Answers one that works elsewhere and asks to write, which has no place while it waits for that. false: it was stopped
+   * before there was an answer.
+   */
+  admit: (stopped: AbortSignal, resting: Resting) => Promise<boolean>
 }
 
 export type ChildWork<T> = {
@@ -48,7 +51,10 @@ export interface Engine {
   readonly ttl_ms: number
   /** Begins to hear signals. Before an agent is owned, so that nothing said to its owner is missed. */
   listen(): Promise<void>
-  /** Takes the lease of an agent, unless a living process holds it. `resting`: also of one that rests, as whoever has its parent may. */
+  /**
+   * Takes the lease of an agent, unless a living process holds it. `resting`: also of one that rests, as whoever has its
+   * parent may.
+   */
   take(run_id: string, agent_id: string, options?: { resting?: boolean }): Promise<Taken>
   isHeld(lease: Lease): boolean
   /** Works a root agent until it is finished, under its lease. */

@@ -66,7 +66,7 @@ import { FarRuns } from './workers/far-runs.js'
 import { hereIn } from './workers/here.js'
 import { travelOf } from './workers/itineraries.js'
 import { refusalsOf, type WorkerRefusal } from './workers/refusals.js'
-import { Waker } from './workers/waker.js'
+import { NOWHERE, Waker } from './workers/waker.js'
 
 /** `worker`: agents that are given to the workers are worked on in this process. `face`: it gives them. */
 export type Role = { kind: 'face' } | { kind: 'worker'; labels: readonly string[] }
@@ -185,10 +185,9 @@ export class LocalRetinue implements Retinue {
   #openWaker(): Waker {
     const { dispatch } = this
     const database = this.#database
-    if (dispatch) return new Waker(async () => dispatch)
+    if (dispatch) return new Waker(() => dispatch)
     if (database === null) return new Waker(null)
-    const here = () => hereIn(this.#host, this.cwd, this.#project)
-    return new Waker(async () => new Dispatch(databaseOf(database), await here(), new Routes(this.store)))
+    return new Waker(() => new Dispatch(databaseOf(database), NOWHERE, new Routes(this.store)))
   }
 
   /** Whoever cannot look at the queues, or may not, takes it that what was given to the workers is in them. */
@@ -382,8 +381,9 @@ export class LocalRetinue implements Retinue {
       )
     }
     const present = (await presentWorkers(databaseOf(this.#database))) ?? []
+    if (all) return present
     const { project, checkout: id } = this.dispatch?.here ?? (await hereIn(this.#host, this.cwd, this.#project))
-    return all ? present : present.filter((worker) => worker.project_id === project || worker.checkout === id)
+    return present.filter((worker) => worker.project_id === project || worker.checkout === id)
   }
 
   async refusals(id: string): Promise<WorkerRefusal[]> {

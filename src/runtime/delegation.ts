@@ -13,7 +13,7 @@ import {
 import type { TreeResult } from '../host/index.js'
 import type { Delegator, Job, Spawned } from '../tools/index.js'
 import { Joining, type JoiningSide, type Repaired, type Taken } from './joining.js'
-import type { ChildEnd, ChildRun, Launcher, PreparedChild } from './launcher.js'
+import type { ChildEnd, ChildRun, Launcher, PreparedChild, Resting } from './launcher.js'
 import { type PlanSide, Plans } from './plan-keeper.js'
 import { AbandonedError } from './recorder.js'
 import { type Conflict, repairRequest } from './repair.js'
@@ -188,6 +188,7 @@ export class Delegation implements Delegator {
     id: string,
     signal: AbortSignal,
     onWait: (behind: string[]) => void,
+    resting: Resting | undefined,
   ): Promise<TreeResult<{ base: string }>> {
     const child = this.#child(id)
     const { base, step_idx, repairs } = child
@@ -197,13 +198,14 @@ export class Delegation implements Delegator {
       .filter((other) => mayOverlap(ownedBy(other), owns))
       .map((other) => other.id)
     const behind = union(after, repairs === null ? this.plans.ahead(child, owns) : [])
-    if (behind.length > 0) {
-      onWait(behind)
-      await this.#waiting(id, async () => {
+    const turn = () =>
+      this.#waiting(id, async () => {
         await unlessAborted(this.#allClosed(after), signal)
         if (repairs === null) await this.plans.turnToWrite(child, owns, signal)
       })
-    }
+    if (behind.length > 0) onWait(behind)
+    if (resting) await resting(behind.length > 0 ? turn : null)
+    else if (behind.length > 0) await turn()
     const { recorder, files } = this.side
     const stopped = { ok: false, code: 'failed', message: 'it was stopped while it waited to write' } as const
     // What it asked elsewhere may be heard when it has ended.
@@ -347,7 +349,7 @@ export class Delegation implements Delegator {
     const open = this.#open.get(child.id) as OpenChild
     const run = this.side.launcher.launch(this.#memory, child, fresh, {
       files: () => this.side.files.now,
-      admit: (signal, onWait) => this.#admit(child.id, signal, onWait),
+      admit: (signal, onWait, resting) => this.#admit(child.id, signal, onWait, resting),
       at_once: child.repairs !== null,
     })
     open.run = run

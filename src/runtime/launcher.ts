@@ -38,9 +38,19 @@ export type Above = {
   files: () => Files
   /** Whether it has a tree of its own from the beginning: there is something in it that nobody else has. */
   at_once: boolean
-  /** Waits until it may write, and gives the commit that its own tree begins with. `onWait`: whom it waits for. */
-  admit: (signal: AbortSignal, onWait: (behind: string[]) => void) => Promise<TreeResult<{ base: string }>>
+  /**
+   * Waits until it may write, and gives the commit that its own tree begins with. `onWait`: whom it waits for. `resting`:
+   * waits, and lends the place of one that works elsewhere meanwhile.
+   */
+  admit: (
+    signal: AbortSignal,
+    onWait: (behind: string[]) => void,
+    resting?: Resting,
+  ) => Promise<TreeResult<{ base: string }>>
 }
+
+/** `wait` null: there is nobody to wait for. It has its place when this resolves. */
+export type Resting = (wait: (() => Promise<void>) | null) => Promise<void>
 
 export type PreparedChild =
   | { ok: true; contract: Contract; task: string; prompt: Blob; cache_key: string | null; reuse: Reuse | null }

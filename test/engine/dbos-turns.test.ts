@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import type { StoredEvent } from '../../src/index.js'
 import { sharedPostgres } from '../support/postgres.js'
 import { makeProject, tree } from '../support/project.js'
 import { TREE_SETTINGS } from '../support/tree-run.js'
@@ -31,4 +32,36 @@ it('those that wait to write give their places to those that they wait for', asy
   expect(led).toMatchObject({ success: true, summary: 'Led.' })
   const written = Object.keys(tree(cwd)).filter((path) => path.endsWith('/b.txt'))
   expect(written.sort()).toEqual(['A/b.txt', 'B/b.txt', 'C/b.txt', 'D/b.txt'])
+})
+
+/** So many sub-agents waited for their model at once. */
+function mostAtWork(log: readonly StoredEvent[]): number {
+  const asking = new Set<string>()
+  let most = 0
+  for (const { type, agent_id } of log) {
+    if (agent_id === 'root') continue
+    if (type === 'model.requested') asking.add(agent_id)
+    if (type === 'model.responded') asking.delete(agent_id)
+    most = Math.max(most, asking.size)
+  }
+  return most
+}
+
+it('no more of them are at work than their parent may have, although each asks to write', async () => {
+  const store = await (await sharedPostgres()).database()
+  const works = (id: string) => [
+    { delay_ms: 300, calls: [{ write_file: { path: `${id}/b.txt`, content: 'x\n' } }] },
+    { delay_ms: 600, text: 'Done.' },
+  ]
+  const script = JSON.stringify({ agents: { a1: works('A'), a2: works('B'), a3: works('C') } })
+  const cwd = makeProject({ 'script.yaml': script, 'a.txt': 'alpha\n' }, { git: true })
+  const order = { cwd, store, settings: TREE_SETTINGS }
+  await startWorkers(1, order)
+  const face = await openFace(order)
+  const run = face.fanOut(
+    ['A', 'B', 'C'].map((id) => ({ task: `Write ${id}`, owns: [`${id}/**`] })),
+    { maxConcurrent: 1 },
+  )
+  expect((await run.results()).map(({ success }) => success)).toEqual([true, true, true])
+  expect(mostAtWork(await face.events(run.run_id))).toBe(1)
 })

@@ -222,9 +222,9 @@ describe('writes beside appends that are held up', () => {
 
   it('go on while something large is on its way to the server', async () => {
     const url = await place()
-    const [store, other] = [await urlStore(url), await urlStore(url)]
+    const store = await urlStore(url)
     await runs(store, 'one')
-    await beginChild(other, 'one', 'a1')
+    await beginChild(store, 'one', 'a1')
     const bytes = new Uint8Array(2 * 1024 * 1024).fill(7)
     const digest = blobDigest(bytes)
     const letGo = await holding(url, `INSERT INTO blobs (digest, bytes) VALUES ('${digest}', '')`)
@@ -232,10 +232,10 @@ describe('writes beside appends that are held up', () => {
     const large = store.append({ ...root, run_id: 'one', expected_seq: 2, events: [called('c')], blobs })
     await waitingForLocks(url, 1)
     const small = { ...root, run_id: 'one', agent_id: 'a1', expected_seq: 1, events: [called('c')] }
-    expect(await other.append(small)).toMatchObject({ ok: true })
+    expect(await store.append(small)).toMatchObject({ ok: true })
     await letGo()
     expect(await large).toMatchObject({ ok: true })
-    expect(await store.blob(digest)).toEqual(bytes)
+    expect(blobDigest((await store.blob(digest)) ?? '')).toBe(digest)
   })
 
   it('settle before the store is closed', async () => {

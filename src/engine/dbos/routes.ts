@@ -54,7 +54,7 @@ export class Routes {
     return remember(this.#known, key, { route: { label: execution.label ?? null, checkout }, project })
   }
 
-  /** The checkout that a run is worked on in; null: its files go wherever its agents do. */
+  /** `checkout`: the one that it is worked on in; null: its files go wherever its agents do. */
   async #ofRun(run_id: string) {
     const known = this.#ofRuns.get(run_id)
     if (known) return known

@@ -4,7 +4,7 @@ import type { Lease, Signal, Store } from '../../store/index.js'
 import type { Answers } from '../answers.js'
 import type { Cancel, ChildTask, ChildWork, Engine, Taken } from '../engine.js'
 import { AT_REST, rest } from '../rest.js'
-import { Slots } from '../slots.js'
+import { type Slot, Slots } from '../slots.js'
 import { Workplace } from '../workplace.js'
 import { Bell } from './bell.js'
 import type { Dispatch } from './dispatch.js'
@@ -43,8 +43,12 @@ type Parts = {
   labels: readonly string[]
 }
 
-/** `admit`: answers it when it asks to write. */
-type Listening = { task: ChildTask<unknown>; stopped: AbortSignal; admit: () => Promise<boolean> }
+/** `admit`: answers it when it asks to write, or asked before its parent was taken up. */
+type Listening = {
+  task: ChildTask<unknown>
+  stopped: AbortSignal
+  admit: (asked_before: boolean) => Promise<boolean>
+}
 
 /** What is heard of a sub-agent. `caught_up`: what it asked for before has been heard. */
 type Ears = { bell: Bell; caught_up: Promise<void>; close: () => void }
@@ -218,8 +222,7 @@ export class WorkerEngine implements Engine {
       const ears = this.#listenTo({
         task,
         stopped: left.signal,
-        // One that waits to write gives its place back: whoever it waits for may be waiting for one.
-        admit: () => (slot ? slot.rest(() => task.admit(left.signal)) : task.admit(left.signal)),
+        admit: (asked_before) => task.admit(left.signal, (wait) => lent(slot, wait, asked_before)),
       })
       try {
         const { bell, caught_up } = await ears
@@ -344,15 +347,15 @@ export class WorkerEngine implements Engine {
     const bell = new Bell()
     let deafened = false
     let asked = false
-    const hear = (signal: Signal) => {
+    const hear = (signal: Signal, before: boolean) => {
       if (asked || deafened || signal.kind !== 'admit' || signal.run_id !== run_id || agentIn(signal.data) !== agent_id)
         return
       asked = true
-      void admit()
+      void admit(before)
         .then((answered) => (answered ? this.tell(run_id, agent_id, 'admitted') : undefined))
         .catch(() => {})
     }
-    const deaf = this.#place.onSignal(hear)
+    const deaf = this.#place.onSignal((signal) => hear(signal, false))
     stopped.addEventListener('abort', bell.ring)
     const close = () => {
       deafened = true
@@ -361,7 +364,7 @@ export class WorkerEngine implements Engine {
     }
     try {
       const unwatch = await this.#watch.add(run_id, agent_id, bell.ring)
-      const caught_up = fresh ? Promise.resolve() : this.#said.get(run_id).then((signals) => signals.forEach(hear))
+      const caught_up = fresh ? Promise.resolve() : this.#said.get(run_id).then((signals) => signals.forEach((signal) => hear(signal, true)))
       // Whoever waits for it is told.
       caught_up.catch(() => {})
       return {
@@ -383,6 +386,16 @@ export class WorkerEngine implements Engine {
     this.is_closing = true
     return this.#place.close('the worker was stopped')
   }
+}
+
+/**
+ * One that waits to write lends its place: whoever it waits for may be waiting for one. So does one that asked before,
+ * also where it has nobody to wait for now: whoever takes their parent up gives the places to the eldest, and another may
+ * be at work.
+ */
+async function lent(slot: Slot | null, wait: (() => Promise<void>) | null, asked_before: boolean): Promise<void> {
+  if (slot && (wait || asked_before)) await slot.rest(wait ?? (async () => {}))
+  else await wait?.()
 }
 
 function agentIn(data: unknown): string {

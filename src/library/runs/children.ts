@@ -26,6 +26,7 @@ import {
   type Material,
   type PreparedChild,
   Recorder,
+  type Resting,
 } from '../../runtime/index.js'
 import type { Lease, Store } from '../../store/index.js'
 import type { Files, RunTrees } from '../../workspaces/index.js'
@@ -107,13 +108,18 @@ export class RunChildren implements Launcher {
         return 'unfit' in begun ? { done: notStarted(unfit(begun.unfit)) } : begun
       },
       done: (loop, result) => endOf(loop.memory, result),
-      admit: (stopped) => this.#admit(run_id, child.id, above, stopped),
+      admit: (stopped, resting) => this.#admit({ run_id, agent_id: child.id }, above, stopped, resting),
     })
   }
 
   /** For one that works elsewhere and asks to write; the answer is in its parent's log, or is told. */
-  async #admit(run_id: string, agent_id: string, above: Above, stopped: AbortSignal): Promise<boolean> {
-    const admitted = await above.admit(stopped, () => {})
+  async #admit(
+    { run_id, agent_id }: { run_id: string; agent_id: string },
+    above: Above,
+    stopped: AbortSignal,
+    resting: Resting,
+  ): Promise<boolean> {
+    const admitted = await above.admit(stopped, () => {}, resting)
     if (admitted.ok || stopped.aborted) return admitted.ok
     const { code, message } = admitted
     const data: NotAdmitted = { agent_id, code, message }

@@ -10,7 +10,7 @@ import {
   ownerInWords,
   type Redactor,
 } from '../../domain/index.js'
-import { type Engine, givenToWorkers, type PauseSignal, type ResumeSignal } from '../../engine/index.js'
+import { AT_REST, type Engine, givenToWorkers, type PauseSignal, type ResumeSignal } from '../../engine/index.js'
 import type { Host } from '../../host/index.js'
 import type { Model } from '../../models/index.js'
 import { AgentLoop, type AgentPlace, Recorder, trimHistory } from '../../runtime/index.js'
@@ -77,7 +77,7 @@ export class RunDriver {
   constructor(private readonly parts: Parts) {
     const { store, engine, reader, redactor, new_id, host } = parts
     const asking = new Asking(store, host.clock, (wanted, about) => this.#wake(wanted, about))
-    const isForWorkers = async (run_id: string) => (await this.#farOf(run_id)) !== null
+    const isForWorkers = async (run_id: string) => (await givenToWorkers(store, run_id)) !== null
     this.#asking = asking
     this.#pauses = new Pauses({ store, engine, reader, redactor, new_id, asking, isForWorkers })
     this.#conversations = new Conversations({ store, reader, belongsHere: (run) => this.belongsHere(run) })
@@ -88,7 +88,13 @@ export class RunDriver {
     const { kind, data, run_id } = wanted
     const { store, waker } = this.parts
     if ((await givenToWorkers(store, run_id)) === null) return
-    await waker.wake({ run_id, kind: kind === 'pause' ? `pause-${(data as PauseSignal).ask}` : kind }, about)
+    try {
+      await waker.wake({ run_id, kind: kind === 'pause' ? `pause-${(data as PauseSignal).ask}` : kind }, about)
+    } catch (error) {
+      // Whoever is at work hears it without being woken.
+      const lease = await store.lease(run_id, about || ROOT)
+      if (!lease || lease.owner === AT_REST || !this.parts.engine.isHeld(lease)) throw error
+    }
   }
 
   /** For what is done to a run that there is: one that was begun without workers is none of theirs, whatever the setting. */

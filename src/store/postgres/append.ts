@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { type Entry, entriesOf } from '../entries.js'
 import { assertSound, storeClosed } from '../refusals.js'
-import type { Append, AppendResult } from '../store.js'
-import { bound, type Client, carrying, type Query } from './connections.js'
+import type { Append, AppendResult, Blob } from '../store.js'
+import { bound, type Client, type Query } from './connections.js'
 import { isFault } from './failures.js'
 import { Group, keyOf, type Verdict } from './group.js'
 import { notification } from './notify.js'
@@ -18,8 +18,9 @@ type Job = {
 }
 
 /**
- * A blob that is larger is stored before the transaction: that would lock its runs for as long as the network takes, and
- * the server ends one on which nothing comes for 10 s. Where the append is refused then, it stays, and harms nobody.
+ * A blob that is larger is stored before its append is asked for: others would wait for as long as the network takes, and
+ * the server ends a transaction on which nothing comes for 10 s. Where the append is refused then, it stays, and harms
+ * nobody.
  */
 const LARGE = 1024 * 1024
 
@@ -58,13 +59,30 @@ export class Appends {
     assertSound(batch)
     if (this.#closed) throw storeClosed()
     const entries = entriesOf(batch)
+    const large = (batch.blobs ?? []).filter(({ bytes }) => bytes.length > LARGE)
+    const asked = () => this.#ask(batch, entries)
+    const result = large.length === 0 ? asked() : this.#storeLarge(large).then(asked)
+    const before = this.#last
+    this.#last = result.then(
+      () => before,
+      () => before,
+    )
+    return result
+  }
+
+  #ask(batch: Append, entries: readonly Entry[]): Promise<AppendResult> {
     const result = new Promise<AppendResult>((resolve, reject) => {
       this.#queue.push({ batch, entries, resolve, reject })
     })
-    // They are settled in the order in which they were asked for.
-    this.#last = result.catch(() => {})
     if (!this.#working) void this.#work()
     return result
+  }
+
+  async #storeLarge(large: readonly Blob[]): Promise<void> {
+    const { insertBlob } = this.#statements
+    for (const { digest, bytes } of large) {
+      await this.transactions.connections.carry(insertBlob, bytes.length, digest, bytes)
+    }
   }
 
   /** When everything that was asked for so far is settled. What is asked for from now on is not waited for. */
@@ -86,7 +104,6 @@ export class Appends {
 
   async #commit(jobs: readonly Job[]): Promise<void> {
     try {
-      await this.#storeLarge(jobs)
       const verdicts = await this.transactions.run((client) => this.#attempt(client, jobs))
       const runs = new Set<string>()
       for (const [i, { batch, resolve, reject }] of jobs.entries()) {
@@ -100,14 +117,6 @@ export class Appends {
       // One that the database cannot take must not take the others along: each goes alone.
       if (jobs.length > 1 && isFault(error)) for (const job of jobs) await this.#commit([job])
       else for (const job of jobs) job.reject(error)
-    }
-  }
-
-  async #storeLarge(jobs: readonly Job[]): Promise<void> {
-    const { insertBlob } = this.#statements
-    const large = jobs.flatMap(({ batch }) => batch.blobs ?? []).filter(({ bytes }) => bytes.length > LARGE)
-    for (const { digest, bytes } of large) {
-      await this.transactions.connections.change(carrying(insertBlob, bytes.length), digest, bytes)
     }
   }
 

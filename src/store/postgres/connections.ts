@@ -6,8 +6,8 @@ import { DatabaseAway, explained, passes } from './failures.js'
 import { numberTypes } from './numbers.js'
 import type { Settings } from './settings.js'
 
-/** Prepared once on each connection, under its name. `query_timeout`: so long its answer is waited for. */
-export type Statement = { name: string; text: string; query_timeout?: number }
+/** Prepared once on each connection, under its name. */
+export type Statement = { name: string; text: string }
 
 export type Value = string | number | boolean | null | Uint8Array | readonly string[]
 export type Query = Statement & { values: Value[] }
@@ -20,18 +20,13 @@ export type Client = pg.Client
 
 /** Nothing waits for ever: for a statement, for a lock, or for a process that was stopped inside a transaction. */
 const STATEMENT_MS = 30_000
-const LOCK_MS = 20_000
+export const LOCK_MS = 20_000
 const IDLE_IN_TRANSACTION_MS = 10_000
 /** For a server that is gone without a word: longer than the server itself lets a statement run. */
 const ANSWER_MS = STATEMENT_MS + 5000
 
 /** The slowest network on which something large still gets to the server: 32 KiB a second. */
 const SLOWEST_BYTES_A_MS = 32
-
-/** For something large to be sent with it. */
-export function carrying(statement: Statement, bytes: number): Statement {
-  return { ...statement, query_timeout: ANSWER_MS + bytes / SLOWEST_BYTES_A_MS }
-}
 
 const FIRST_PAUSE_MS = 10
 const LONGEST_PAUSE_MS = 1000
@@ -89,6 +84,18 @@ export class Connections {
   /** One that changes something, and may be done twice. Answers with the rows that it returns. */
   change<Row>(statement: Statement, ...values: Value[]): Promise<Row[]> {
     return this.patiently(() => this.#rows<Row>(statement, values), 'write')
+  }
+
+  /** The same with so many bytes in it, in their time: the server counts from when it has heard of the statement. */
+  carry(statement: Statement, bytes: number, ...values: Value[]): Promise<void> {
+    const ms = ANSWER_MS + Math.ceil(bytes / SLOWEST_BYTES_A_MS)
+    const carried = async (client: Client) => {
+      const query = { ...statement, values, query_timeout: ms }
+      await client.query(`SET statement_timeout = ${ms}`)
+      await client.query(query)
+      await client.query(`SET statement_timeout = ${STATEMENT_MS}`)
+    }
+    return this.patiently(() => this.with(carried), 'write')
   }
 
   async #rows<Row>(statement: Statement, values: Value[]): Promise<Row[]> {

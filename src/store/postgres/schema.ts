@@ -1,4 +1,4 @@
-import type { Client } from './connections.js'
+import { type Client, LOCK_MS } from './connections.js'
 import { OVERTAKEN } from './failures.js'
 
 const NAMES = [
@@ -188,6 +188,8 @@ export async function migrate(client: Client, schema: string): Promise<Kind> {
   await client.query('BEGIN ISOLATION LEVEL READ COMMITTED')
   await client.query(`SET LOCAL statement_timeout = ${MIGRATION_MS}; SET LOCAL lock_timeout = ${MIGRATION_MS}`)
   await slowly('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`retinue schema ${schema}`])
+  // Whoever writes would stand behind one that waits for a table.
+  await client.query(`SET LOCAL lock_timeout = ${LOCK_MS}`)
   const kind = await kindOf(client, schema)
   if (kind.foreign || kind.version >= SCHEMA_VERSION) {
     await client.query('ROLLBACK')
