@@ -34,12 +34,11 @@ it('those that wait to write give their places to those that they wait for', asy
   expect(written.sort()).toEqual(['A/b.txt', 'B/b.txt', 'C/b.txt', 'D/b.txt'])
 })
 
-/** So many sub-agents waited for their model at once. */
+/** So many of those below the lead waited for their model at once. */
 function mostAtWork(log: readonly StoredEvent[]): number {
   const asking = new Set<string>()
   let most = 0
-  for (const { type, agent_id } of log) {
-    if (agent_id === 'root') continue
+  for (const { type, agent_id } of log.filter(({ agent_id }) => agent_id.startsWith('a1.'))) {
     if (type === 'model.requested') asking.add(agent_id)
     if (type === 'model.responded') asking.delete(agent_id)
     most = Math.max(most, asking.size)
@@ -50,18 +49,20 @@ function mostAtWork(log: readonly StoredEvent[]): number {
 it('no more of them are at work than their parent may have, although each asks to write', async () => {
   const store = await (await sharedPostgres()).database()
   const works = (id: string) => [
-    { delay_ms: 300, calls: [{ write_file: { path: `${id}/b.txt`, content: 'x\n' } }] },
-    { delay_ms: 600, text: 'Done.' },
+    { calls: [{ write_file: { path: `${id}/b.txt`, content: 'x\n' } }] },
+    { delay_ms: 2000, text: 'Done.' },
   ]
-  const script = JSON.stringify({ agents: { a1: works('A'), a2: works('B'), a3: works('C') } })
-  const cwd = makeProject({ 'script.yaml': script, 'a.txt': 'alpha\n' }, { git: true })
-  const order = { cwd, store, settings: TREE_SETTINGS }
+  const ids = ['A', 'B', 'C']
+  const asked = ids.map((id) => ({ spawn: { task: `Write ${id}`, owns: [`${id}/**`] } }))
+  const lead = [{ calls: asked }, { calls: [{ spawn_await: { job_ids: '*' } }] }, { text: 'Led.' }]
+  const agents = { a1: lead, 'a1.1': works('A'), 'a1.2': works('B'), 'a1.3': works('C') }
+  const cwd = makeProject({ 'script.yaml': JSON.stringify({ agents }), 'a.txt': 'alpha\n' }, { git: true })
+  const order = { cwd, store, settings: SETTINGS }
   await startWorkers(1, order)
   const face = await openFace(order)
-  const run = face.fanOut(
-    ['A', 'B', 'C'].map((id) => ({ task: `Write ${id}`, owns: [`${id}/**`] })),
-    { maxConcurrent: 1 },
-  )
-  expect((await run.results()).map(({ success }) => success)).toEqual([true, true, true])
-  expect(mostAtWork(await face.events(run.run_id))).toBe(1)
+  const run = face.fanOut([{ task: 'Lead', profile: 'lead' }], { maxConcurrent: 1 })
+  expect(await run.results()).toMatchObject([{ success: true, summary: 'Led.' }])
+  const log = await face.events(run.run_id)
+  expect(ids.map((id) => tree(cwd)[`${id}/b.txt`])).toEqual(['x\n', 'x\n', 'x\n'])
+  expect(mostAtWork(log)).toBe(1)
 })
