@@ -4,10 +4,10 @@
 //   person: null, or what becomes of a plan that they are asked about: `approve`, or `never`: they do not answer. Each
 //   question is a line in .retinue/asked
 //   kill: null, or {position, when}: before or after the commit that holds the n-th event this process appends, to
-//   whatever stream; or {file}: as soon as there is this file in cwd
+//   whatever stream; or {file}: as soon as there is something in this file in cwd
 // Prints one line for each acknowledged append: the events that must never be lost. Each call of a model is written to
 // .retinue/calls.jsonl before it is made, with the id of the process.
-import { appendFileSync, existsSync, writeSync } from 'node:fs'
+import { appendFileSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { createHost, createModels, createRetinue, openSqliteStore } from '../../dist/index.js'
 
@@ -34,7 +34,8 @@ store.append = async (batch) => {
   if (holds && kill.when === 'after') await die()
   return written
 }
-if (kill?.file) setInterval(() => existsSync(join(cwd, kill.file)) && die(), 5).unref()
+const sizeOf = (file) => statSync(join(cwd, file), { throwIfNoEntry: false })?.size ?? 0
+if (kill?.file) setInterval(() => sizeOf(kill.file) > 0 && die(), 5).unref()
 
 const models = createModels({ env: {}, scripts_root: cwd, readText: host.readText })
 const counted = (model) => ({
