@@ -14,7 +14,10 @@ const WORKING = 'GRANT CREATE ON SCHEMA retinue_dbos TO guest'
 it('the rights that docs/postgres.md names are enough to give runs to the workers, and to be one', async () => {
   const server = await ownPostgres()
   const owned = await server.database()
-  const cwd = makeProject({ 's.yaml': JSON.stringify({ agents: { root: [{ text: 'Done.' }] } }) })
+  const cwd = makeProject({
+    's.yaml': JSON.stringify({ agents: { root: [{ text: 'Done.' }] } }),
+    'slow.yaml': JSON.stringify({ agents: { root: [{ delay_ms: 120_000, text: 'Late.' }] } }),
+  })
   const owner = await workerProcess(cwd, owned)
   await queried(server.url, "CREATE ROLE guest LOGIN PASSWORD 'opensesame'")
   const url = new URL(owned)
@@ -25,6 +28,13 @@ it('the rights that docs/postgres.md names are enough to give runs to the worker
   await queried(owned, LOG)
   expect(await retinue(['worker'], { cwd, env })).toMatchObject({ code: 1, stderr: expect.stringMatching(LACKING) })
   expect(await run()).toMatchObject({ code: 1, stderr: expect.stringMatching(LACKING) })
+  // Whoever is at work hears it; only one that rests would have to be woken.
+  const slow = ['--detach', '--model', 'scripted/slow.yaml', 'Do it']
+  const id = (await retinue(slow, { cwd, env: { ...env, RETINUE_STORE: owned } })).stdout.trim()
+  const asked = `SELECT 1 FROM retinue.events WHERE type = 'model.requested' AND run_id = '${id}'`
+  await expect.poll(() => queried(owned, asked)).toHaveLength(1)
+  const cancelled = await retinue(['cancel', id], { cwd, env: { ...env, RETINUE_ENGINE: 'local' } })
+  expect(cancelled).toMatchObject({ code: 0, stdout: `Run ${id} is closed: cancelled\n` })
   await queried(owned, GIVING)
   expect(await run()).toMatchObject({ code: 0, stdout: 'Done.\n', stderr: '' })
   owner.kill('SIGTERM')
