@@ -18,7 +18,7 @@ export async function missingFor(retinue: Retinue, run_id: string): Promise<stri
   return found?.missing ?? null
 }
 
-/** null: it is closed or paused, or was not given to workers. */
+/** null: it is closed or paused, was not given to workers, or somebody has it who is none. */
 async function attendance(retinue: Retinue, run_id: string): Promise<{ missing: string | null } | null> {
   const engine = await givenToWorkers(retinue.store, run_id)
   const run = engine && (await retinue.find(run_id))
@@ -27,7 +27,7 @@ async function attendance(retinue: Retinue, run_id: string): Promise<{ missing: 
   if (there.length > 0) return { missing: unmetLabel(await retinue.agents(run_id), there) }
   // Somebody may have taken it from the workers.
   const waits = run.waits_for_worker || (await retinue.store.lease(run_id, ROOT))?.owner === AT_REST
-  return { missing: waits ? NO_WORKER : null }
+  return waits ? { missing: NO_WORKER } : null
 }
 
 /**

@@ -81,6 +81,7 @@ describe('exit codes', () => {
     ['a bad mode', ['x', '--mode', 'yolo'], 2, 'Allowed choices are plan, normal, auto, dangerous'],
     ['an empty task', ['  ', ...MODEL], 42, 'The task is empty'],
     ['a slip of a command', ['rums'], 42, 'looks like "runs"'],
+    ['a command behind its options', ['--model', 'm', 'cancel', 'abc'], 42, '"cancel" is a command, and its options'],
     ['no such run', ['show', 'zzzz'], 42, 'There is no run "zzzz"'],
     ['no model', ['x'], 41, 'Set one of these'],
     ['two words that are a slip', ['shwo', 'abc'], 42, 'looks like "show"'],

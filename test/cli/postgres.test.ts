@@ -89,6 +89,10 @@ it('what the URL of a store leaves out is in the variables of PostgreSQL, for wo
   const env = { ...known, RETINUE_STORE: 'postgres:///', RETINUE_ENGINE: 'dbos' }
   expect(await retinue(RUN, { cwd, env })).toMatchObject({ code: 0, stdout: 'Done.\n', stderr: '' })
   expect((await retinue(['workers'], { cwd, env })).stdout).toContain(worker.id)
+  expect(await retinue(['runs'], { cwd, env: { ...env, PGPORT: 'abc' } })).toMatchObject({
+    code: 1,
+    stderr: 'retinue: "abc", in the URL of the store or in PGPORT, is no port: that is a number from 1 to 65535.\n',
+  })
   expect((await retinue(['runs'], { cwd, env: { ...env, PGPORT: '1' } })).stderr).toBe(
     `retinue: No PostgreSQL server answers at ${hostname}:1 (connect ECONNREFUSED ${hostname}:1). Start it, or correct the URL of the store.\n`,
   )

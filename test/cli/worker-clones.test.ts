@@ -44,7 +44,7 @@ async function clones() {
     cwd,
     call: (...args: string[]) => retinue(args, { cwd, env }),
   })
-  return { store, home: at(home), away: at(away) }
+  return { store, env, home: at(home), away: at(away) }
 }
 
 const RUN = ['--model', 'scripted/s.yaml', '--mode', 'auto', '-p', 'Do it']
@@ -104,6 +104,20 @@ it('plans and reports are in the folder that a run was begun in, and in no other
   expect(carried).toMatchObject({ code: 0, stderr: '' })
   expect(papers(home.cwd, JSON.parse(carried.stdout).run_id)).toContain('plan.md')
   expect(['plans', 'reports'].filter((name) => existsSync(join(away.cwd, '.retinue', name)))).toEqual([])
+})
+
+it('a paused run is cancelled from any folder and with any engine', async () => {
+  const { store, env, home, away } = await clones()
+  await workerProcess(away.cwd, store)
+  const given = await home.call('--detach', '--model', 'scripted/asking.yaml', '--mode', 'auto', 'Do it')
+  const id = given.stdout.trim()
+  expect((await home.call('pause', id)).stdout).toContain(`Run ${id} is paused`)
+  const local = { cwd: makeProject({}), env: { ...env, RETINUE_ENGINE: 'local' } }
+  expect(await retinue(['cancel', id], local)).toMatchObject({
+    code: 0,
+    stdout: `Run ${id} is closed: cancelled\n`,
+    stderr: '',
+  })
 })
 
 it('what a run has changed so far can be seen from any clone while it is worked on in another', async () => {

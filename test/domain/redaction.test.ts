@@ -182,10 +182,12 @@ describe('a redactor', () => {
   })
 
   it('says what it does not take, and why', () => {
-    const given = ['abc', 'localhost', '123456', 'aaaaaaaa', '  x \n', 'good-one-9'].map((value, i) => ({
-      name: `V${i}`,
-      value,
-    }))
+    const given = ['abc', 'localhost', '123456', 'aaaaaaaa', '  x \n', 'good-one-9', 'retinue', 'created'].map(
+      (value, i) => ({
+        name: `V${i}`,
+        value,
+      }),
+    )
     const made = createRedactor(given)
     expect(made.names).toEqual(['V5'])
     expect(made.ignored).toEqual([
@@ -194,6 +196,8 @@ describe('a redactor', () => {
       { name: 'V2', reason: 'it is an ordinary number' },
       { name: 'V3', reason: 'it has fewer than three different characters' },
       { name: 'V4', reason: 'it is shorter than 6 characters' },
+      { name: 'V6', reason: 'it is a word that the log itself is made of' },
+      { name: 'V7', reason: 'it is a word that the log itself is made of' },
     ])
     expect(made.redact('abc localhost 123456 good-one-9')).toBe('abc localhost 123456 [secret V5]')
   })

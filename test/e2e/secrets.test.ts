@@ -150,3 +150,14 @@ describe('twenty secrets in ten encodings', () => {
     expect({ store: formsIn(bytesBelow(join(cwd, '.retinue'))) }).toEqual({ store: [] })
   })
 })
+
+it('a secret that is a word of the log destroys no log', async () => {
+  const script = { 's.yaml': JSON.stringify({ agents: { root: [{ text: 'The work is completed.' }] } }) }
+  for (const word of ['retinue', 'created', 'completed', 'message']) {
+    const cwd = makeProject(script)
+    const env = { MY_TOKEN: word }
+    const ended = await retinue(['-p', '--model', 'scripted/s.yaml', `Say that the ${word} is there`], { cwd, env })
+    expect([ended.code, ended.stdout, ended.stderr]).toEqual([0, 'The work is completed.\n', ''])
+    expect((await retinue(['runs'], { cwd, env })).stdout).toContain(' completed ')
+  }
+})

@@ -103,7 +103,13 @@ const OTHER_NAMES: Record<string, string> = {
 function refuseTypo(word: string): void {
   if (/\s/.test(word)) return
   const meant = OTHER_NAMES[word] ?? nearest(word, COMMANDS)
-  if (meant && meant !== word) {
+  if (meant === word) {
+    throw new RetinueError(
+      'input',
+      `"${word}" is a command, and its options stand behind it: retinue ${word} …. If it is a task, say it in more words.`,
+    )
+  }
+  if (meant) {
     throw new RetinueError('input', `"${word}" looks like "${meant}". If it is a task, say it in more words.`)
   }
 }

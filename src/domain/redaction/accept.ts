@@ -1,3 +1,5 @@
+import { isOwnWord } from './own-words.js'
+
 /** Words that stand where a secret could, and everywhere else too. */
 const ORDINARY = new Set(
   (
@@ -19,6 +21,7 @@ export function whyIgnored(value: string, mask: string): string | null {
   if (ORDINARY.has(value.toLowerCase())) return 'it is an ordinary word'
   if (/^[\d.,:\s-]+$/.test(value) && value.replace(/\D/g, '').length < LEAST_DIGITS) return 'it is an ordinary number'
   if (new Set(value.replace(/\s/g, '')).size < 3) return 'it has fewer than three different characters'
+  if (isOwnWord(value)) return 'it is a word that the log itself is made of'
   if (mask.includes(value)) return 'it is part of its own name'
   return null
 }

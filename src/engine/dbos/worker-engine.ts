@@ -364,7 +364,11 @@ export class WorkerEngine implements Engine {
     }
     try {
       const unwatch = await this.#watch.add(run_id, agent_id, bell.ring)
-      const caught_up = fresh ? Promise.resolve() : this.#said.get(run_id).then((signals) => signals.forEach((signal) => hear(signal, true)))
+      const caught_up = fresh
+        ? Promise.resolve()
+        : this.#said.get(run_id).then((signals) => {
+            for (const signal of signals) hear(signal, true)
+          })
       // Whoever waits for it is told.
       caught_up.catch(() => {})
       return {

@@ -375,7 +375,9 @@ export class RunDriver {
     const id = run.run_id
     const why = this.parts.redactor.redact(reason)
     const far = await this.#farOf(id)
-    if (far) return this.#cancelElsewhere(far, id, by, why, signal)
+    // One whose files go with it is for the workers, whoever cancels it.
+    const travels = (await givenToWorkers(this.parts.store, id))?.travels !== undefined
+    if (far || travels) return this.#cancelElsewhere(far, id, by, why, signal)
     if (await this.parts.reader.isHeld(id)) {
       const closed = await this.#asking.until({ run_id: id, kind: 'cancel', data: why, by }, signal, async () => {
         const closed = await this.parts.reader.result(id)
@@ -404,7 +406,7 @@ export class RunDriver {
 
   /** Workers close it: whoever wants that has it worked on, where nobody has it. */
   #cancelElsewhere(
-    far: FarRuns,
+    far: FarRuns | null,
     run_id: string,
     by: string,
     reason: string,
@@ -412,6 +414,7 @@ export class RunDriver {
   ): Promise<RunResult> {
     return this.#asking.until({ run_id, kind: 'cancel', data: reason, by }, signal, async () => {
       const closed = await this.parts.reader.result(run_id)
+      if (!far) return closed
       const { lease } = closed ? { lease: null } : await this.#free(run_id)
       if (lease) await far.give(lease)
       return closed

@@ -44,6 +44,10 @@ export function readSettings(text: string, env: NodeJS.ProcessEnv = process.env)
   if (connect === null) return refused('connect_timeout in the URL of the store must be whole seconds from 1 to 3600.')
   const patience = whole(given.get('patience') ?? '90', 0, 86_400)
   if (patience === null) return refused('patience in the URL of the store must be whole seconds from 0 to 86400.')
+  const port = given.get('port') ?? (url.port || env.PGPORT || '5432')
+  if (whole(port, 1, 65_535) === null) {
+    return refused(`"${port}", in the URL of the store or in PGPORT, is no port: that is a number from 1 to 65535.`)
+  }
   complete(url, env)
   const place = placeOf(url)
   const password = given.get('password') ?? decoded(url.password)
