@@ -90,7 +90,7 @@ it('what the URL of a store leaves out is in the variables of PostgreSQL, for wo
   expect(await retinue(RUN, { cwd, env })).toMatchObject({ code: 0, stdout: 'Done.\n', stderr: '' })
   expect((await retinue(['workers'], { cwd, env })).stdout).toContain(worker.id)
   expect(await retinue(['runs'], { cwd, env: { ...env, PGPORT: 'abc' } })).toMatchObject({
-    code: 1,
+    code: 52,
     stderr: 'retinue: "abc", in the URL of the store or in PGPORT, is no port: that is a number from 1 to 65535.\n',
   })
   expect((await retinue(['runs'], { cwd, env: { ...env, PGPORT: '1' } })).stderr).toBe(
