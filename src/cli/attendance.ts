@@ -18,6 +18,18 @@ export async function missingFor(retinue: Retinue, run_id: string): Promise<stri
   return found?.missing ?? null
 }
 
+/** Whether a run that is to be closed waits for a worker that is not there: also one that is paused, which nobody has. */
+export async function waitsToBeClosed(retinue: Retinue, run_id: string): Promise<boolean> {
+  const engine = await givenToWorkers(retinue.store, run_id)
+  const { status, workspace_root } = await retinue.find(run_id)
+  if (!engine || status === 'closed') return false
+  if (status === 'running') return (await missingFor(retinue, run_id)) === NO_WORKER
+  if (retinue.engine === 'local' && !engine.travels) return false
+  // Whoever may read the log alone does not know who is there.
+  const there = await workersFor(retinue, workspace_root, engine).catch(() => null)
+  return there?.length === 0
+}
+
 /** null: it is closed or paused, was not given to workers, or somebody has it who is none. */
 async function attendance(retinue: Retinue, run_id: string): Promise<{ missing: string | null } | null> {
   const engine = await givenToWorkers(retinue.store, run_id)

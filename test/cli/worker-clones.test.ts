@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { retinue } from '../support/cli.js'
+import { ended, retinue, start } from '../support/cli.js'
 import { GOAL, planProject, savedIn } from '../support/plan-project.js'
 import { sharedPostgres } from '../support/postgres.js'
 import { git, makeProject } from '../support/project.js'
@@ -108,15 +109,24 @@ it('plans and reports are in the folder that a run was begun in, and in no other
 
 it('a paused run is cancelled from any folder and with any engine', async () => {
   const { store, env, home, away } = await clones()
-  await workerProcess(away.cwd, store)
+  const worker = await workerProcess(away.cwd, store)
   const given = await home.call('--detach', '--model', 'scripted/asking.yaml', '--mode', 'auto', 'Do it')
   const id = given.stdout.trim()
   expect((await home.call('pause', id)).stdout).toContain(`Run ${id} is paused`)
   const local = { cwd: makeProject({}), env: { ...env, RETINUE_ENGINE: 'local' } }
-  expect(await retinue(['cancel', id], local)).toMatchObject({
+  worker.kill('SIGKILL')
+  await worker.ended
+  const nobody = 'retinue: No worker is there: start one with retinue worker. The first that comes closes it'
+  const isGone = async () => (await home.call('workers', '--json')).stdout
+  await expect.poll(isGone, { timeout: 60_000 }).toBe('')
+  const cancel = start(['cancel', id], local)
+  const end = ended(cancel)
+  await once(cancel.stderr, 'data')
+  await workerProcess(away.cwd, store)
+  expect(await end).toMatchObject({
     code: 0,
     stdout: `Run ${id} is closed: cancelled\n`,
-    stderr: '',
+    stderr: expect.stringContaining(nobody),
   })
 })
 

@@ -1,5 +1,5 @@
 import type { Retinue } from '../../index.js'
-import { missingFor, NO_WORKER } from '../attendance.js'
+import { NO_WORKER, waitsToBeClosed } from '../attendance.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { unknownAgent } from '../show/unknown.js'
 
@@ -11,7 +11,7 @@ export async function cancel(id: string, agent: string | undefined, options: Can
     const { run_id, status } = await retinue.find(id)
     const row = agent === undefined ? null : await findAgent(retinue, run_id, agent)
     const sub_agent = row?.parent_id ? row.agent_id : null
-    if (status !== 'closed' && (await missingFor(retinue, run_id)) === NO_WORKER) {
+    if (await waitsToBeClosed(retinue, run_id)) {
       process.stderr.write(
         `retinue: ${NO_WORKER}. The first that comes closes it, also when this command is left with Ctrl-C meanwhile\n`,
       )

@@ -1,5 +1,3 @@
-import { isOwnWord } from './own-words.js'
-
 /** Words that stand where a secret could, and everywhere else too. */
 const ORDINARY = new Set(
   (
@@ -16,7 +14,7 @@ const LEAST_CHARACTERS = 6
 const LEAST_DIGITS = 10
 
 /** Why a value cannot be redacted: every text that has it in it by chance would be destroyed. null: it can be. */
-export function whyIgnored(value: string, mask: string): string | null {
+export function whyIgnored(value: string, mask: string, isOwnWord: (value: string) => boolean): string | null {
   if (value.length < LEAST_CHARACTERS) return `it is shorter than ${LEAST_CHARACTERS} characters`
   if (ORDINARY.has(value.toLowerCase())) return 'it is an ordinary word'
   if (/^[\d.,:\s-]+$/.test(value) && value.replace(/\D/g, '').length < LEAST_DIGITS) return 'it is an ordinary number'

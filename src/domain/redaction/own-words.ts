@@ -1,14 +1,15 @@
 import { z } from 'zod'
 import { DEFINITIONS } from '../events.js'
 
-let words: readonly string[] | null = null
-
-/** Whether a value is a word, or a part of one, that our own records are made of: without it nobody could read them. */
-export function isOwnWord(value: string): boolean {
-  // Their words are all of this kind, and to gather them takes a while.
-  if (!/^[a-z_.]+$/.test(value)) return false
-  words ??= [...new Set(DEFINITIONS.flatMap(({ type, data }) => [type, ...wordsIn(schemaOf(data))]))]
-  return words.some((word) => word.includes(value))
+/** Knows whether a value is a word, or a part of one, that our own records are made of: without it nobody could read them. */
+export function createOwnWords(): (value: string) => boolean {
+  let words: readonly string[] | null = null
+  return (value) => {
+    // Their words are all of this kind, and to gather them takes a while.
+    if (!/^[a-z_.]+$/.test(value)) return false
+    words ??= [...new Set(DEFINITIONS.flatMap(({ type, data }) => [type, ...wordsIn(schemaOf(data))]))]
+    return words.some((word) => word.includes(value))
+  }
 }
 
 function schemaOf(data: z.ZodType): unknown {

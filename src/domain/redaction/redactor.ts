@@ -2,6 +2,7 @@ import { whyIgnored } from './accept.js'
 import { deepMap } from './deep.js'
 import { utf8 } from './encodings.js'
 import { createFinder } from './find.js'
+import { createOwnWords } from './own-words.js'
 import { createStream, type RedactingStream } from './stream.js'
 
 export type Secret = { name: string; value: string }
@@ -27,9 +28,10 @@ export type Redactor = {
 export function createRedactor(secrets: readonly Secret[]): Redactor {
   const ignored: { name: string; reason: string }[] = []
   const taken: Secret[] = []
+  const isOwnWord = createOwnWords()
   for (const { name, value } of secrets) {
     const secret = { name: plainName(name), value: value.trim() }
-    const reason = whyIgnored(secret.value, maskOf(secret.name))
+    const reason = whyIgnored(secret.value, maskOf(secret.name), isOwnWord)
     if (reason !== null) ignored.push({ name, reason })
     else if (!taken.some((other) => other.value === secret.value)) taken.push(secret)
   }
