@@ -1,5 +1,5 @@
 import type { AgentResult } from '../domain/index.js'
-import type { AgentLoop, Resting } from '../runtime/index.js'
+import type { AgentLoop, Resting, Stage } from '../runtime/index.js'
 import type { Lease } from '../store/index.js'
 import type { Answers } from './answers.js'
 
@@ -13,8 +13,7 @@ export type Ended = { ok: true; result: AgentResult } | { ok: false; code: 'aban
 export type ChildTask<T> = {
   run_id: string
   agent_id: string
-  /** It has just been made here: nobody has worked on it, or said anything of it. */
-  fresh: boolean
+  stage: Stage
   /** Its siblings take turns with those of other groups; so many of them work at once. */
   group: string
   group_limit: number | undefined

@@ -11,7 +11,12 @@ export type Slot = {
    * is taken.
    */
   rest<T>(wait: () => Promise<T>): Promise<T>
+  /** Lets those of its group go first that come back and have none. Has it again when it resolves. */
+  giveWay(): Promise<void>
 }
+
+/** `again`: it was at work before, and comes back. */
+type SlotOptions = { group_limit?: number; signal?: AbortSignal; again?: boolean }
 
 /** A limit on how many agents work at once, fair between groups: the sub-agents of different parents. */
 export class Slots {
@@ -31,8 +36,7 @@ export class Slots {
   }
 
   /** null: the signal aborted before there was one. The signal is not heard any more once there is. */
-  acquire(group: string, options: { group_limit?: number; signal?: AbortSignal } = {}): Promise<Slot | null> {
-    const { group_limit, signal } = options
+  acquire(group: string, { group_limit, signal, again = false }: SlotOptions = {}): Promise<Slot | null> {
     if (signal?.aborted) return Promise.resolve(null)
     return new Promise((resolve) => {
       const joined = this.#turns.enter(group, group_limit)
@@ -49,7 +53,8 @@ export class Slots {
         resolve(null)
       }
       if (signal) deaf = this.#aborts.on(signal, leave)
-      this.#turns.arrive(waiter)
+      if (again) this.#turns.comeBack(waiter)
+      else this.#turns.arrive(waiter)
     })
   }
 }
@@ -80,6 +85,10 @@ class HeldSlot implements Slot {
       this.#rests -= 1
       if (this.#rests === 0 && this.#where === 'away') await this.#comeBack()
     }
+  }
+
+  async giveWay(): Promise<void> {
+    if (this.group.returning.length > 0) await this.rest(async () => {})
   }
 
   #stepOut(): void {

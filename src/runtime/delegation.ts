@@ -13,7 +13,7 @@ import {
 import type { TreeResult } from '../host/index.js'
 import type { Delegator, Job, Spawned } from '../tools/index.js'
 import { Joining, type JoiningSide, type Repaired, type Taken } from './joining.js'
-import type { ChildEnd, ChildRun, Launcher, PreparedChild, Resting } from './launcher.js'
+import type { ChildEnd, ChildRun, Launcher, PreparedChild, Resting, Stage } from './launcher.js'
 import { type PlanSide, Plans } from './plan-keeper.js'
 import { AbandonedError } from './recorder.js'
 import { type Conflict, repairRequest } from './repair.js'
@@ -106,7 +106,7 @@ export class Delegation implements Delegator {
       // It must be durable that there is a sub-agent before it does anything.
       await this.side.recorder.commit()
       const { child } = created
-      if (this.#open.get(child.id)?.run === null) this.#launch(child, true)
+      if (this.#open.get(child.id)?.run === null) this.#launch(child, 'fresh')
       // It was being made when the pause came, and does not begin: nobody else would look once more.
       this.#leaveWhenIdle()
       return { ok: true, id: child.id, adjustments: child.contract?.adjustments ?? [] }
@@ -178,9 +178,18 @@ export class Delegation implements Delegator {
     await this.plans.putBack()
     for (const child of open) await this.#joining.takeBack(child)
     for (const { id } of open) this.#open.set(id, openChild())
-    for (const { id } of open) this.#launch(this.#child(id), false)
+    const begun = await this.#begun(open)
+    const isBegun = ({ id }: Child) => begun.has(id)
+    for (const { id } of open.filter(isBegun)) this.#launch(this.#child(id), 'begun')
+    for (const { id } of open.filter((child) => !isBegun(child))) this.#launch(this.#child(id), 'created')
     this.#recovered = true
     this.#leaveWhenIdle()
+  }
+
+  /** Those that were at work have their places before those that never were. Where there are enough nobody need know. */
+  async #begun(open: readonly Child[]): Promise<ReadonlySet<string>> {
+    const { max_concurrent = Number.POSITIVE_INFINITY } = this.#memory.contract.execution
+    return open.length > max_concurrent ? this.side.launcher.begun(this.#memory) : new Set()
   }
 
   /** Lets a sub-agent write, when no earlier one is open that may write the same. */
@@ -345,9 +354,9 @@ export class Delegation implements Delegator {
     await this.side.rest(() => unlessAborted(all, signal))
   }
 
-  #launch(child: Child, fresh: boolean): void {
+  #launch(child: Child, stage: Stage): void {
     const open = this.#open.get(child.id) as OpenChild
-    const run = this.side.launcher.launch(this.#memory, child, fresh, {
+    const run = this.side.launcher.launch(this.#memory, child, stage, {
       files: () => this.side.files.now,
       admit: (signal, onWait, resting) => this.#admit(child.id, signal, onWait, resting),
       at_once: child.repairs !== null,

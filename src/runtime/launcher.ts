@@ -52,6 +52,12 @@ export type Above = {
 /** `wait` null: there is nobody to wait for. It has its place when this resolves. */
 export type Resting = (wait: (() => Promise<void>) | null) => Promise<void>
 
+/**
+ * What is known of one that is launched. `fresh`: it was created a moment ago, and nobody has worked on it or said anything
+ * of it. `begun`: it was at work when this process took up its parent.
+ */
+export type Stage = 'fresh' | 'created' | 'begun'
+
 export type PreparedChild =
   | { ok: true; contract: Contract; task: string; prompt: Blob; cache_key: string | null; reuse: Reuse | null }
   /** `short`: it may fit when running sub-agents have closed. */
@@ -72,8 +78,9 @@ export interface Launcher {
     child: { id: string; step_idx: number },
     files: Files | null,
   ): Promise<PreparedChild>
-  /** `fresh`: it was created a moment ago and cannot have a stream yet. */
-  launch(parent: AgentMemory, child: Child, fresh: boolean, above: Above): ChildRun
+  /** Those that have begun, of all that are open in the run of an agent. */
+  begun(parent: AgentMemory): Promise<ReadonlySet<string>>
+  launch(parent: AgentMemory, child: Child, stage: Stage, above: Above): ChildRun
   /**
    * Keeps the report of a closed sub-agent where people find it, and its result for whoever asks for the same. `files`: what
    * it looked at; null: that may be another by now.

@@ -34,6 +34,38 @@ it('those that wait to write give their places to those that they wait for', asy
   expect(written.sort()).toEqual(['A/b.txt', 'B/b.txt', 'C/b.txt', 'D/b.txt'])
 })
 
+/** A lead that asks for these and waits for some of them, under a program that may have so many at work. */
+async function leading(below: { request: object; steps: object[] }[], at_once: number, awaits = '*') {
+  const store = await (await sharedPostgres()).database()
+  const asked = below.map(({ request }) => ({ spawn: request }))
+  const lead = [{ calls: asked }, { calls: [{ spawn_await: { job_ids: awaits } }] }, { text: 'Led.' }]
+  const agents = { a1: lead, ...Object.fromEntries(below.map(({ steps }, i) => [`a1.${i + 1}`, steps])) }
+  const cwd = makeProject({ 'script.yaml': JSON.stringify({ agents }), 'a.txt': 'alpha\n' }, { git: true })
+  const order = { cwd, store, settings: SETTINGS }
+  await startWorkers(1, order)
+  const face = await openFace(order)
+  return { cwd, face, run: face.fanOut([{ task: 'Lead', profile: 'lead' }], { maxConcurrent: at_once }) }
+}
+
+const writing = (path: string) => ({ calls: [{ write_file: { path, content: 'x\n' } }] })
+const done = (delay_ms: number) => ({ delay_ms, text: 'Done.' })
+
+it('one that waits to write keeps its place where those that have none cannot begin', async () => {
+  const below = [
+    // Its parent rests when it asks.
+    { request: { task: 'Write', owns: ['A/**'] }, steps: [{ delay_ms: 2000, ...writing('A/b.txt') }, done(0)] },
+    { request: { task: 'Compute', label: 'gpu' }, steps: [] },
+  ]
+  const { face, run } = await leading(below, 1, 'a1.1')
+  for await (const { type, data } of run) {
+    if (type === 'agent.subagent_closed' && data.sub_agent_id === 'a1.1') break
+  }
+  const ends = (await face.agents(run.run_id)).map(({ agent_id, state, outcome }) => [agent_id, state, outcome])
+  expect(ends).toContainEqual(['a1.1', 'closed', 'completed'])
+  expect(ends).toContainEqual(['a1.2', 'created', null])
+  await face.cancel(run.run_id, 'person', 'seen')
+})
+
 /** So many of those below the lead waited for their model at once. */
 function mostAtWork(log: readonly StoredEvent[]): number {
   const asking = new Set<string>()
@@ -46,23 +78,30 @@ function mostAtWork(log: readonly StoredEvent[]): number {
   return most
 }
 
-it('no more of them are at work than their parent may have, although each asks to write', async () => {
-  const store = await (await sharedPostgres()).database()
-  const works = (id: string) => [
-    { calls: [{ write_file: { path: `${id}/b.txt`, content: 'x\n' } }] },
-    { delay_ms: 2000, text: 'Done.' },
-  ]
-  const ids = ['A', 'B', 'C']
-  const asked = ids.map((id) => ({ spawn: { task: `Write ${id}`, owns: [`${id}/**`] } }))
-  const lead = [{ calls: asked }, { calls: [{ spawn_await: { job_ids: '*' } }] }, { text: 'Led.' }]
-  const agents = { a1: lead, 'a1.1': works('A'), 'a1.2': works('B'), 'a1.3': works('C') }
-  const cwd = makeProject({ 'script.yaml': JSON.stringify({ agents }), 'a.txt': 'alpha\n' }, { git: true })
-  const order = { cwd, store, settings: SETTINGS }
-  await startWorkers(1, order)
-  const face = await openFace(order)
-  const run = face.fanOut([{ task: 'Lead', profile: 'lead' }], { maxConcurrent: 1 })
+it.each([
+  {
+    those: 'each asks to write',
+    at_once: 1,
+    below: ['A', 'B', 'C'].map((id) => ({
+      request: { task: `Write ${id}`, owns: [`${id}/**`] },
+      steps: [writing(`${id}/b.txt`), done(2000)],
+    })),
+    written: ['A/b.txt', 'B/b.txt', 'C/b.txt'],
+  },
+  {
+    those: 'one asks to write while an elder one that lent its place has none',
+    at_once: 2,
+    below: [
+      { request: { task: 'First', owns: ['A/**'] }, steps: [writing('A/b.txt'), done(3000)] },
+      { request: { task: 'Behind it', owns: ['A/**'] }, steps: [writing('A/c.txt'), done(4000)] },
+      { request: { task: 'Asks', owns: ['C/**'] }, steps: [{ delay_ms: 7000, ...writing('C/b.txt') }, done(4000)] },
+      { request: { task: 'At work' }, steps: [done(12_000)] },
+    ],
+    written: ['A/b.txt', 'A/c.txt', 'C/b.txt'],
+  },
+])('no more of them are at work than their parent may have, although $those', async ({ below, at_once, written }) => {
+  const { cwd, face, run } = await leading(below, at_once)
   expect(await run.results()).toMatchObject([{ success: true, summary: 'Led.' }])
-  const log = await face.events(run.run_id)
-  expect(ids.map((id) => tree(cwd)[`${id}/b.txt`])).toEqual(['x\n', 'x\n', 'x\n'])
-  expect(mostAtWork(log)).toBe(1)
+  expect(written.map((path) => tree(cwd)[path])).toEqual(written.map(() => 'x\n'))
+  expect(mostAtWork(await face.events(run.run_id))).toBe(at_once)
 })

@@ -216,6 +216,7 @@ export class WorkerEngine implements Engine {
       const slot = await this.#given.acquire(group, {
         signal: left.signal,
         ...(group_limit === undefined ? {} : { group_limit }),
+        again: task.stage === 'begun',
       })
       const settled = this.#settling(group)
       // Before it is given away, and before it is looked at.
@@ -285,11 +286,11 @@ export class WorkerEngine implements Engine {
 
   /** One that was cancelled before it began does not begin: its place is taken, so that no worker begins it later. */
   async #unstarted<T>(
-    { run_id, agent_id, fresh, end, open }: ChildTask<T>,
+    { run_id, agent_id, stage, end, open }: ChildTask<T>,
     cancelled: Cancel | null,
     stopped: AbortSignal,
   ): Promise<{ done: T } | null> {
-    if (fresh && !cancelled) {
+    if (stage === 'fresh' && !cancelled) {
       await this.wake(run_id, agent_id, 'start')
       return null
     }
@@ -343,7 +344,7 @@ export class WorkerEngine implements Engine {
   }
 
   /** That it may have ended, that it is stopped, and that it asks to write, now or before this process had its parent. */
-  async #listenTo({ task: { run_id, agent_id, fresh }, stopped, admit }: Listening): Promise<Ears> {
+  async #listenTo({ task: { run_id, agent_id, stage }, stopped, admit }: Listening): Promise<Ears> {
     const bell = new Bell()
     let deafened = false
     let asked = false
@@ -364,11 +365,12 @@ export class WorkerEngine implements Engine {
     }
     try {
       const unwatch = await this.#watch.add(run_id, agent_id, bell.ring)
-      const caught_up = fresh
-        ? Promise.resolve()
-        : this.#said.get(run_id).then((signals) => {
-            for (const signal of signals) hear(signal, true)
-          })
+      const caught_up =
+        stage === 'fresh'
+          ? Promise.resolve()
+          : this.#said.get(run_id).then((signals) => {
+              for (const signal of signals) hear(signal, true)
+            })
       // Whoever waits for it is told.
       caught_up.catch(() => {})
       return {
@@ -393,13 +395,13 @@ export class WorkerEngine implements Engine {
 }
 
 /**
- * One that waits to write lends its place: whoever it waits for may be waiting for one. So does one that asked before,
- * also where it has nobody to wait for now: whoever takes their parent up gives the places to the eldest, and another may
- * be at work.
+ * One that waits to write lends its place: whoever it waits for may be waiting for one. One that asked before, and has
+ * nobody to wait for now, lets those go first that were at work while it waited: whoever takes their parent up gives the
+ * places to the eldest.
  */
 async function lent(slot: Slot | null, wait: (() => Promise<void>) | null, asked_before: boolean): Promise<void> {
-  if (slot && (wait || asked_before)) await slot.rest(wait ?? (async () => {}))
-  else await wait?.()
+  if (wait) await (slot ? slot.rest(wait) : wait())
+  else if (asked_before) await slot?.giveWay()
 }
 
 function agentIn(data: unknown): string {

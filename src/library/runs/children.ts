@@ -2,6 +2,7 @@ import type { Catalog } from '../../control/index.js'
 import {
   type AgentMemory,
   type AgentResult,
+  type AgentRow,
   type Child,
   type Contract,
   type DelegationRequest,
@@ -27,6 +28,7 @@ import {
   type PreparedChild,
   Recorder,
   type Resting,
+  type Stage,
 } from '../../runtime/index.js'
 import type { Lease, Store } from '../../store/index.js'
 import type { Files, RunTrees } from '../../workspaces/index.js'
@@ -38,6 +40,9 @@ import type { Preparation } from './preparation.js'
 
 /** How soon it is asked again whether a process that should be gone has let go of a sub-agent. */
 const HELD_MS = 200
+
+/** Where those are that have begun and are not closed. */
+const BEGUN: readonly AgentRow['state'][] = ['running', 'waiting_for_merge', 'completed', 'failed']
 
 type ChildrenParts = {
   host: Host
@@ -88,19 +93,24 @@ export class RunChildren implements Launcher {
     return prepared
   }
 
-  launch(parent: AgentMemory, child: Child, fresh: boolean, above: Above): ChildRun {
+  async begun({ run_id }: AgentMemory): Promise<ReadonlySet<string>> {
+    const rows = await this.parts.store.agents(run_id, BEGUN)
+    return new Set(rows.map(({ agent_id }) => agent_id))
+  }
+
+  launch(parent: AgentMemory, child: Child, stage: Stage, above: Above): ChildRun {
     const { run_id, agent_id } = parent
     return this.parts.engine.workOnChild<ChildEnd>({
       run_id,
       agent_id: child.id,
-      fresh,
+      stage,
       group: `${run_id}/${agent_id}`,
       group_limit: parent.contract.execution.max_concurrent,
       end: () => this.#end(run_id, child),
       open: async (cancelled, stopped) => {
         // What the parent knows to have failed before it began is not begun by a restart.
         if (child.failed) return { done: notStarted(child.failed) }
-        const memory = fresh ? null : await this.known(run_id, child.id)
+        const memory = stage === 'fresh' ? null : await this.known(run_id, child.id)
         if (memory?.result) return { done: endOf(memory, memory.result) }
         if (memory) return this.#resume(memory, stopped, above)
         if (cancelled) return { done: notStarted(cancelledEarly(cancelled)) }
