@@ -23,8 +23,10 @@ export async function waitsToBeClosed(retinue: Retinue, run_id: string): Promise
   const engine = await givenToWorkers(retinue.store, run_id)
   const { status, workspace_root } = await retinue.find(run_id)
   if (!engine || status === 'closed') return false
+  const isHere = retinue.engine === 'local' && !engine.travels && workspace_root === retinue.cwd
+  // Whoever is where its files are closes it, unless it is the workers'.
+  if (isHere && (await retinue.store.lease(run_id, ROOT))?.owner !== AT_REST) return false
   if (status === 'running') return (await missingFor(retinue, run_id)) === NO_WORKER
-  if (retinue.engine === 'local' && !engine.travels) return false
   // Whoever may read the log alone does not know who is there.
   const there = await workersFor(retinue, workspace_root, engine).catch(() => null)
   return there?.length === 0

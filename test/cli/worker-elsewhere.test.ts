@@ -40,7 +40,14 @@ async function place(command: string) {
     await expect.poll(() => queried(store, rests), { timeout: 60_000 }).toEqual([{ owner: 'the workers' }])
     return id
   }
-  return { cwd, env, worker, resting }
+  /** The worker dies, and everybody knows it. */
+  const dies = async () => {
+    worker.kill('SIGKILL')
+    await worker.ended
+    const there = async () => (await retinue(['workers', '--json'], { cwd, env })).stdout
+    await expect.poll(there, { timeout: 60_000 }).toBe('')
+  }
+  return { cwd, env, store, own, worker, resting, dies }
 }
 
 it('a run of which everybody rests is cancelled and paused by whoever reaches the database, from any folder and with any engine', async () => {
@@ -59,6 +66,30 @@ it('a run of which everybody rests is cancelled and paused by whoever reaches th
   const id = await resting('root')
   const paused = await retinue(['pause', id], { cwd: elsewhere, env: local })
   expect(paused).toMatchObject({ code: 0, stdout: `Run ${id} is paused. Go on with: retinue resume ${id}\n` })
+})
+
+it('a run whose worker died is cancelled from another folder as soon as there is another worker', async () => {
+  const { cwd, env, store, own, resting, dies } = await place('sleep 300')
+  const id = await resting('a1')
+  await dies()
+  const cancelled = retinue(['cancel', id], { cwd: makeProject({}), env: { ...env, RETINUE_ENGINE: 'local' } })
+  const said = `SELECT kind FROM retinue.signals WHERE run_id = '${id}' AND kind = 'cancel'`
+  await expect.poll(() => queried(store, said), { timeout: 60_000 }).not.toEqual([])
+  await workerProcess(cwd, store, { env: own })
+  expect(await cancelled).toMatchObject({
+    code: 0,
+    stdout: `Run ${id} is closed: cancelled\n`,
+    stderr:
+      'retinue: No worker is there: start one with retinue worker. The first that comes closes it, also when this command is left with Ctrl-C meanwhile\n',
+  })
+})
+
+it('a run whose worker died is cancelled in its own folder without another', async () => {
+  const { cwd, env, resting, dies } = await place('sleep 300')
+  const id = await resting('a1')
+  await dies()
+  const cancelled = await retinue(['cancel', id], { cwd, env: { ...env, RETINUE_ENGINE: 'local' } })
+  expect(cancelled).toMatchObject({ code: 0, stdout: `Run ${id} is closed: cancelled\n`, stderr: '' })
 })
 
 it('a sub-agent that rests is gone on with by whoever takes its parent from the workers', async () => {

@@ -374,10 +374,11 @@ export class RunDriver {
     const run = await this.parts.reader.find(run_id)
     const id = run.run_id
     const why = this.parts.redactor.redact(reason)
-    const far = await this.#farOf(id)
-    // One whose files go with it is for the workers, whoever cancels it.
-    const travels = (await givenToWorkers(this.parts.store, id))?.travels !== undefined
-    if (far || travels) return this.#cancelElsewhere(far, id, by, why, signal)
+    const given = await givenToWorkers(this.parts.store, id)
+    const far = given && this.parts.far
+    // One whose files are elsewhere, or go with it, is for the workers to close, whoever cancels it.
+    const isTheirs = given && (given.travels || run.workspace_root !== this.parts.cwd)
+    if (far || isTheirs) return this.#cancelElsewhere(far, id, by, why, signal)
     if (await this.parts.reader.isHeld(id)) {
       const closed = await this.#asking.until({ run_id: id, kind: 'cancel', data: why, by }, signal, async () => {
         const closed = await this.parts.reader.result(id)
