@@ -389,7 +389,7 @@ export class RunDriver {
     }
     const done = await this.parts.reader.result(id)
     if (done) return done
-    await this.#canGoOn(run)
+    this.belongsHere(run)
     const { lease, loop } = await this.#takeOver(id, await this.closingPlace(run), [])
     loop.cancel(by, why)
     return this.#work(lease, loop, () => {}, run.session_id)
