@@ -43,7 +43,7 @@ export async function faultsOf(storm: Storm, { run, run_id, problems }: Given, l
   }
   const commit = (await retinue.result(run_id))?.landing?.commit ?? null
   const written = (path: string) => (commit === null ? readText(join(cwd, path)) : inCommit(cwd, commit, path))
-  const made = (written(`${run.folder}/effects`) ?? '').split('\n')
+  const made = (written(`${run.path}-effects`) ?? '').split('\n')
   for (const [id, mark] of Object.entries(run.effects)) {
     const times = made.filter((line) => line === mark).length
     const results = log.filter(

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { dice } from './random-tree.js'
 
 /** What a sub-agent of a run does. */
@@ -12,8 +13,8 @@ export type ChaosRun = {
   /** How each of its sub-agents ends, and the run itself. */
   ends: Record<string, 'completed' | 'error' | 'gate_failed'>
   outcome: 'completed' | 'error'
-  /** Where it writes. */
-  folder: string
+  /** What the paths begin with that it writes. */
+  path: string
   /** What it has written when it has ended. */
   files: Record<string, string>
   /** What its commands leave in the ledger, each once; by the agent who runs it. */
@@ -23,14 +24,17 @@ export type ChaosRun = {
 /** Sub-agents with a worktree of their own; the others work in the folder itself. */
 export const APART = 'apart'
 
-/** Whatever it writes is in `own/<seed>`, or in `out/<seed>` where that is in worktrees; git ignores the first. */
+/** So many runs write in the same folder: each command is preceded by a look at all folders that there are. */
+const RUNS_A_FOLDER = 100
+
+/** Whatever it writes is in `own`, or in `out` where that is in worktrees; git ignores the first. */
 export function chaosRun(seed: number): ChaosRun {
   const draw = dice(`chaos ${seed}`)
   const kinds = shuffled(KINDS, draw)
-  const run: ChaosRun = { seed, script: {}, folder: '', ends: {}, outcome: 'completed', files: {}, effects: {} }
+  const run: ChaosRun = { seed, script: {}, path: '', ends: {}, outcome: 'completed', files: {}, effects: {} }
   // Trees cost more than all the rest of a run.
   const apart = seed % 6 === 0
-  run.folder = `${apart ? 'out' : 'own'}/${seed}`
+  run.path = `${apart ? 'out' : 'own'}/${Math.floor(seed / RUNS_A_FOLDER)}/${seed}`
   const children = kinds.map((kind, i) => child(kind, `a${i + 1}`, run, draw, apart))
   const agents = Object.fromEntries(children.map(({ steps }, i) => [`a${i + 1}`, steps]))
   const fails = draw() < 0.1
@@ -56,7 +60,7 @@ function child(kind: Kind, id: string, run: ChaosRun, draw: () => number, apart:
     case 'think':
       return { request: { task: 'Think' }, steps: [{ delay_ms: 5 * delay_ms, text: `Thought by ${id}.` }] }
     case 'write': {
-      const path = `${run.folder}/${id}.txt`
+      const path = `${run.path}-${id}.txt`
       const content = `${run.seed} ${id}\n`
       run.files[path] = content
       return {
@@ -67,7 +71,7 @@ function child(kind: Kind, id: string, run: ChaosRun, draw: () => number, apart:
     case 'run': {
       const mark = `${run.seed}/${id}`
       run.effects[id] = mark
-      const command = `mkdir -p ${run.folder}; echo ${mark} >> ${run.folder}/effects; sleep 0.0${Math.floor(draw() * 10)}; echo went`
+      const command = `mkdir -p ${dirname(run.path)}; echo ${mark} >> ${run.path}-effects; sleep 0.0${Math.floor(draw() * 10)}; echo went`
       // One that was cut short is said to be that, and is not made again.
       return {
         request: { task: 'Run', ...place },
