@@ -1,6 +1,6 @@
 import type { AgentResult } from '../domain/index.js'
 import type { AgentLoop, Resting, Stage } from '../runtime/index.js'
-import type { Lease } from '../store/index.js'
+import type { Lease, Signal } from '../store/index.js'
 import type { Answers } from './answers.js'
 
 export type Cancel = { by: string; reason: string }
@@ -56,6 +56,8 @@ export interface Engine {
    */
   take(run_id: string, agent_id: string, options?: { resting?: boolean }): Promise<Taken>
   isHeld(lease: Lease): boolean
+  /** Hears what was said to a run while nobody worked on it. */
+  catchUp(run_id: string): Promise<Signal[]>
   /** Works a root agent until it is finished, under its lease. */
   work(lease: Lease, loop: AgentLoop): Promise<Ended>
   /** Works on a sub-agent when it is its turn, until it is finished. */

@@ -1,7 +1,7 @@
 import type { AgentResult } from '../domain/index.js'
 import type { Clock, Identity } from '../host/index.js'
 import { AbandonedError, type AgentLoop } from '../runtime/index.js'
-import type { Lease, Store } from '../store/index.js'
+import type { Lease, Signal, Store } from '../store/index.js'
 import type { Answers } from './answers.js'
 import type { Cancel, ChildTask, ChildWork, Ended, Engine, Taken } from './engine.js'
 import { Slots } from './slots.js'
@@ -32,6 +32,10 @@ export class LocalEngine implements Engine {
 
   take(run_id: string, agent_id: string, options?: { resting?: boolean }): Promise<Taken> {
     return this.#place.take(run_id, agent_id, options)
+  }
+
+  catchUp(run_id: string): Promise<Signal[]> {
+    return this.#place.catchUp(run_id)
   }
 
   isHeld(lease: Lease): boolean {

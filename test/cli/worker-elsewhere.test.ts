@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { retinue } from '../support/cli.js'
+import { ended, lines, retinue, start } from '../support/cli.js'
 import { queried, sharedPostgres } from '../support/postgres.js'
 import { makeProject } from '../support/project.js'
 import { workerProcess } from '../support/worker-process.js'
@@ -90,6 +90,25 @@ it('a run whose worker died is cancelled in its own folder without another', asy
   await dies()
   const cancelled = await retinue(['cancel', id], { cwd, env: { ...env, RETINUE_ENGINE: 'local' } })
   expect(cancelled).toMatchObject({ code: 0, stdout: `Run ${id} is closed: cancelled\n`, stderr: '' })
+})
+
+it('a cancel that was said while no worker was there counts for whoever goes on with the run', async () => {
+  const { cwd, env, store, resting, dies } = await place('sleep 300')
+  const id = await resting('a1')
+  await dies()
+  const cancelling = start(['cancel', id], { cwd: makeProject({}), env })
+  const said = `SELECT kind FROM retinue.signals WHERE run_id = '${id}' AND kind = 'cancel'`
+  await expect.poll(() => queried(store, said), { timeout: 60_000 }).not.toEqual([])
+  cancelling.kill('SIGKILL')
+  await ended(cancelling)
+  expect(await retinue(['pause', id], { cwd, env })).toMatchObject({
+    code: 1,
+    stderr: `retinue: Run ${id} is being cancelled, which is more: whoever works on it next closes it\n`,
+  })
+  const resumed = await retinue(['resume', id, '--engine', 'local', '-p'], { cwd, env })
+  expect([resumed.code, resumed.stdout]).toEqual([130, ''])
+  const [listed] = lines((await retinue(['runs', '--json'], { cwd, env })).stdout)
+  expect(listed).toMatchObject({ status: 'closed', outcome: 'cancelled' })
 })
 
 it('a sub-agent that rests is gone on with by whoever takes its parent from the workers', async () => {

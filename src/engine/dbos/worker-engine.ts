@@ -115,7 +115,6 @@ export class WorkerEngine implements Engine {
     return this.#place.keep(lease, work)
   }
 
-  /** What was said to a run while nobody worked on it. */
   catchUp(run_id: string): Promise<Signal[]> {
     return this.#place.catchUp(run_id)
   }

@@ -241,6 +241,8 @@ export class RunDriver {
     const { lease, loop } = await this.#takeOver(run_id, place, notes, principal)
     const data: ResumeSignal = { seq: null, ...(principal ? { principal } : {}) }
     await this.parts.store.signal({ run_id, kind: 'resume', data, by: principal ?? 'person' })
+    // Whoever told the workers to cancel it need not wait for that.
+    if (await givenToWorkers(this.parts.store, run_id)) await this.parts.engine.catchUp(run_id)
     return this.#work(lease, loop, started, run.session_id)
   }
 

@@ -30,6 +30,12 @@ export class Pauses {
     const { run_id: id } = run
     // Workers take up what one of them left when it died, unless it is said before.
     if (run.status === 'closed' || (run.status !== 'running' && !(await this.#isTakenUp(id)))) return run
+    if (await this.#isCancelled(id)) {
+      throw new RetinueError(
+        'conflict',
+        `Run ${id} is being cancelled, which is more: whoever works on it next closes it`,
+      )
+    }
     const { memory } = await this.parts.reader.root(id)
     const finishes = isProgram(memory.contract)
     const data: PauseSignal = { ask: this.parts.new_id(), reason: this.parts.redactor.redact(reason), finishes }
@@ -43,6 +49,12 @@ export class Pauses {
       }
       return (await this.#isLeft(id, finishes)) ? this.parts.reader.find(id) : null
     })
+  }
+
+  /** Whether a run is being cancelled by a word that whoever works on it next hears, too. Without workers that is not heard. */
+  async #isCancelled(run_id: string): Promise<boolean> {
+    if (!(await this.parts.isForWorkers(run_id))) return false
+    return (await this.parts.store.signals({ run_id, after: 0 })).some(({ kind }) => kind === 'cancel')
   }
 
   /** Whether nobody works on a run any more that is to be paused. Whoever rests does not hear of it, and is let go of here. */
