@@ -247,6 +247,8 @@ export type { PlanFault, PlanOutcome, PlanPreview }
 /** A run under way: its events as they are logged, and what it comes to. */
 export interface Run extends AsyncIterable<StoredEvent> {
   readonly run_id: string
+  /** Where it is worked on. */
+  readonly engine: 'local' | 'dbos'
   result(): Promise<RunResult>
   cancel(reason?: string): void
   /** Stops the work in this process and leaves the run as it is, to be resumed. `result` then rejects. */

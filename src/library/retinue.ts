@@ -196,20 +196,20 @@ export class LocalRetinue implements Retinue {
     return askedFor(databaseOf(this.#database), run_ids).catch(() => new Set(run_ids))
   }
 
+  #handle(run_id: string, options: unknown, start: (started: Started) => Promise<RunResult>): RunHandle {
+    return new RunHandle(this, run_id, signalOf(options), (started) => this.#telling(() => start(started)))
+  }
+
   run(options: RunOptions): Run {
     const run_id = newId()
-    return new RunHandle(this.store, run_id, signalOf(options), (started) =>
-      this.#telling(() => this.#start(run_id, options, started)),
-    )
+    return this.#handle(run_id, options, (started) => this.#start(run_id, options, started))
   }
 
   resume(run_id: string, watching: Watching = {}): Run {
-    return new RunHandle(this.store, run_id, signalOf(watching), (started) =>
-      this.#telling(async () => {
-        checkOptions(watchingSchema, watching)
-        return this.#driver.goOn(run_id, watching, started, (mode) => this.#callers.operator(watching.principal, mode))
-      }),
-    )
+    return this.#handle(run_id, watching, async (started) => {
+      checkOptions(watchingSchema, watching)
+      return this.#driver.goOn(run_id, watching, started, (mode) => this.#callers.operator(watching.principal, mode))
+    })
   }
 
   adopt(): Promise<boolean> {
@@ -273,9 +273,7 @@ export class LocalRetinue implements Retinue {
       const limits = budget()
       return this.#programs.fanOut(run_id, order(), limits ? { ...given, budget: limits } : given, started)
     }
-    const handle = new RunHandle(this.store, run_id, signalOf(options), (started) =>
-      this.#telling(() => start(started)),
-    )
+    const handle = this.#handle(run_id, options, start)
     const results = async () => {
       await handle.result()
       return this.spawnResults(run_id)
@@ -302,9 +300,7 @@ export class LocalRetinue implements Retinue {
 
   #planRun(options: PlanOptions, start: (run_id: string, started: Started) => Promise<RunResult>): PlanRun {
     const run_id = newId()
-    const handle = new RunHandle(this.store, run_id, signalOf(options), (started) =>
-      this.#telling(async () => start(run_id, started)),
-    )
+    const handle = this.#handle(run_id, options, async (started) => start(run_id, started))
     const outcome = async () => {
       await handle.result()
       return this.planOutcome(run_id)

@@ -1,7 +1,6 @@
 import type { StoredEvent } from '../../domain/index.js'
 import type { AgentLoop } from '../../runtime/index.js'
-import type { Store } from '../../store/index.js'
-import type { Run, RunResult } from '../api.js'
+import type { Retinue, Run, RunResult } from '../api.js'
 
 /** A run that is under way, here or elsewhere. */
 export type UnderWay = Pick<AgentLoop, 'cancel' | 'abandon'>
@@ -17,7 +16,7 @@ export class RunHandle implements Run {
   readonly #result: Promise<RunResult>
 
   constructor(
-    private readonly store: Store,
+    private readonly of: Pick<Retinue, 'engine' | 'store'>,
     readonly run_id: string,
     signal: AbortSignal | undefined,
     start: (started: Started) => Promise<RunResult>,
@@ -32,6 +31,10 @@ export class RunHandle implements Run {
     }).finally(() => signal?.removeEventListener('abort', onAbort))
     // Whoever asks for the result gets the error; until then it must not bring the process down.
     this.#result.catch(() => {})
+  }
+
+  get engine() {
+    return this.of.engine
   }
 
   result(): Promise<RunResult> {
@@ -51,7 +54,7 @@ export class RunHandle implements Run {
   async *[Symbol.asyncIterator](): AsyncIterator<StoredEvent> {
     const failed = new AbortController()
     this.#result.catch(() => failed.abort())
-    yield* this.store.follow({ run_id: this.run_id, signal: failed.signal })
+    yield* this.of.store.follow({ run_id: this.run_id, signal: failed.signal })
     await this.#result
   }
 }
