@@ -18,18 +18,27 @@ export async function missingFor(retinue: Retinue, run_id: string): Promise<stri
   return found?.missing ?? null
 }
 
-/** Whether a run that is to be closed waits for a worker that is not there: also one that is paused, which nobody has. */
-export async function waitsToBeClosed(retinue: Retinue, run_id: string): Promise<boolean> {
+/**
+ * Where a run that is to be closed waits for a worker that is not there, that nobody is: also of one that is paused, which
+ * nobody has. Otherwise null.
+ */
+export async function waitsToBeClosed(retinue: Retinue, run_id: string): Promise<string | null> {
   const engine = await givenToWorkers(retinue.store, run_id)
-  const { status, workspace_root } = await retinue.find(run_id)
-  if (!engine || status === 'closed') return false
-  const isHere = retinue.engine === 'local' && !engine.travels && workspace_root === retinue.cwd
-  // Whoever is where its files are closes it, unless it is the workers'.
-  if (isHere && (await retinue.store.lease(run_id, ROOT))?.owner !== AT_REST) return false
-  if (status === 'running') return (await missingFor(retinue, run_id)) === NO_WORKER
+  const run = await retinue.find(run_id)
+  if (!engine || run.status === 'closed') return null
+  // Whoever works on it closes it, and whoever is where its files are, unless it is the workers'.
+  const isAtWork = run.status === 'running' && !run.waits_for_worker
+  const isHere = retinue.engine === 'local' && !engine.travels && run.workspace_root === retinue.cwd
+  if ((isAtWork || isHere) && !(await isTheirs(retinue, run_id))) return null
   // Whoever may read the log alone does not know who is there.
-  const there = await workersFor(retinue, workspace_root, engine).catch(() => null)
-  return there?.length === 0
+  const { there, nobody } = await presence(retinue, run.workspace_root, engine).catch(() => UNKNOWN)
+  return there?.length === 0 ? nobody : null
+}
+
+const UNKNOWN = { there: null, nobody: NO_WORKER }
+
+async function isTheirs(retinue: Retinue, run_id: string): Promise<boolean> {
+  return (await retinue.store.lease(run_id, ROOT))?.owner === AT_REST
 }
 
 /** null: it is closed or paused, was not given to workers, or somebody has it who is none. */
@@ -37,11 +46,10 @@ async function attendance(retinue: Retinue, run_id: string): Promise<{ missing: 
   const engine = await givenToWorkers(retinue.store, run_id)
   const run = engine && (await retinue.find(run_id))
   if (!engine || run?.status !== 'running') return null
-  const there = await workersFor(retinue, run.workspace_root, engine)
+  const { there, nobody } = await presence(retinue, run.workspace_root, engine)
   if (there.length > 0) return { missing: unmetLabel(await retinue.agents(run_id), there) }
   // Somebody may have taken it from the workers.
-  const waits = run.waits_for_worker || (await retinue.store.lease(run_id, ROOT))?.owner === AT_REST
-  return waits ? { missing: NO_WORKER } : null
+  return run.waits_for_worker || (await isTheirs(retinue, run_id)) ? { missing: nobody } : null
 }
 
 /**
@@ -56,6 +64,9 @@ export function sayAttendance(
 ): () => void {
   let missing = said
   let since: number | null = null
+  let looking = false
+  let silent = false
+  let late: NodeJS.Timeout | undefined
   const look = async () => {
     const found = await attendance(retinue, run_id)
     if (found?.missing === missing || found === null) since = null
@@ -70,23 +81,49 @@ export function sayAttendance(
       say(missing)
     }
   }
-  // Whether somebody is there cannot be known then, and what keeps it from being read is met by whoever follows the run.
-  const unknown = () => {
-    since = null
+  /** Whoever follows the run waits for a database that is away, too, and says nothing before it gives up. */
+  const lookOnce = async () => {
+    if (looking) return
+    looking = true
+    late = setTimeout(() => {
+      silent = true
+      say('The database does not answer; waiting for it')
+    }, ABSENT_MS)
+    try {
+      await look()
+      if (silent) say('The database answers again')
+      silent = false
+    } catch {
+      // Whether somebody is there cannot be known then.
+      since = null
+    } finally {
+      clearTimeout(late)
+      looking = false
+    }
   }
-  const timer = setInterval(() => void look().catch(unknown), LOOK_MS)
-  void look().catch(unknown)
-  return () => clearInterval(timer)
+  const timer = setInterval(() => void lookOnce(), LOOK_MS)
+  void lookOnce()
+  return () => {
+    clearInterval(timer)
+    clearTimeout(late)
+  }
 }
 
-/** Those that could work on a run. */
-async function workersFor(retinue: Retinue, workspace_root: string, engine: Given): Promise<PresentWorker[]> {
+/** `there`: those that could work on a run. `nobody`: what to say where there are none. */
+async function presence(retinue: Retinue, workspace_root: string, engine: Given) {
   const all = await retinue.workers({ all: true })
-  const { project: of } = engine
-  if (engine.travels) return all.filter(({ project_id }) => of === undefined || project_id === of)
-  return all.filter(({ checkout, project }) =>
-    engine.checkout === undefined ? project === workspace_root : checkout === engine.checkout,
-  )
+  const there = all.filter((worker) => canHave(worker, workspace_root, engine))
+  const isElsewhere = !engine.travels && all.length > 0
+  return { there, nobody: isElsewhere ? line(notThere(workspace_root)) : NO_WORKER }
+}
+
+function canHave({ project_id, checkout, project }: PresentWorker, workspace_root: string, engine: Given): boolean {
+  if (engine.travels) return engine.project === undefined || project_id === engine.project
+  return engine.checkout === undefined ? project === workspace_root : checkout === engine.checkout
+}
+
+function notThere(workspace_root: string): string {
+  return `No worker is in ${workspace_root}, and the files of this run are nowhere else: start one there with retinue worker`
 }
 
 function unmetLabel(agents: readonly AgentRow[], there: readonly PresentWorker[]): string | null {

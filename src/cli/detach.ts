@@ -1,5 +1,5 @@
 import { FAR_PERSON, leaveToWorkers, type Retinue, RetinueError, type WorkerRefusal } from '../index.js'
-import { NO_WORKER } from './attendance.js'
+import { missingFor, NO_WORKER } from './attendance.js'
 import { isAsked } from './audience.js'
 import type { DriveOptions, Start } from './drive.js'
 import { EXIT } from './exit.js'
@@ -33,7 +33,8 @@ export async function detach(retinue: Retinue, options: DriveOptions, start: Sta
     const { session_id } = await retinue.find(run_id)
     process.stdout.write(`${JSON.stringify({ type: 'detached', run_id, session_id })}\n`)
   } else process.stdout.write(`${run_id}\n`)
-  const missing = await sayWhetherAnybodyWorks(retinue)
+  const missing = await missingFor(retinue, run_id)
+  if (missing !== null) process.stderr.write(`${missing}\n`)
   if (!options.print) {
     const given = missing === null ? 'The workers have it.' : 'It waits for one.'
     process.stderr.write(`${given} Watch it: retinue watch ${run_id}\n`)

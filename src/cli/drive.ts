@@ -71,6 +71,9 @@ export async function drive(retinue: Retinue, options: DriveOptions, start: Star
   return fault !== null && code === EXIT.ok ? EXIT.failed : code
 }
 
+/** So long what is told to let go of a run may take. */
+const LET_GO_MS = 10_000
+
 /**
  * stdout carries the answer (or JSON) and nothing else, unless it is a
  * terminal with somebody in front of it; everything else goes to stderr.
@@ -188,6 +191,13 @@ function onSignals(run: Run, view: RunView, far: boolean): { left: string | null
   const terminate = () => {
     state.left = 'SIGTERM'
     run.leave('SIGTERM')
+    // A store that does not answer keeps nobody waiting: what is in the log stays there.
+    setTimeout(() => {
+      view.close()
+      const then = far ? 'It is with the workers: retinue watch' : 'Go on with: retinue resume'
+      process.stderr.write(`retinue: stopped by SIGTERM. ${then} ${run.run_id}\n`)
+      process.exit(EXIT.terminated)
+    }, LET_GO_MS).unref()
   }
   process.on('SIGINT', interrupt)
   process.on('SIGTERM', terminate)

@@ -84,6 +84,21 @@ it('what was left to them is brought home when the person wants it, and nothing 
   expect(readdirSync(away.cwd).sort()).toEqual(['.git', '.retinue', ...own].sort())
 })
 
+it('of a run whose files stay it is said that no worker is in their folder, though one is in another clone', async () => {
+  const { store, env, home, away } = await clones()
+  await workerProcess(away.cwd, store)
+  const config = makeProject({ 'retinue/config.yaml': 'workspace: { isolation: shared }\n' })
+  const own = { cwd: home.cwd, env: { ...env, XDG_CONFIG_HOME: config } }
+  const nobody = `No worker is in ${home.cwd}, and the files of this run are nowhere else: start one there with retinue worker`
+  const given = await retinue(['--detach', ...RUN], own)
+  expect([given.code, given.stderr]).toEqual([0, `${nobody}\n`])
+  const run_id = given.stdout.trim()
+  expect((await retinue(['show', run_id], own)).stdout).toContain(nobody)
+  await workerProcess(home.cwd, store, { env: { XDG_CONFIG_HOME: config } })
+  const watched = await retinue(['watch', run_id], own)
+  expect([watched.code, watched.stdout]).toEqual([0, expect.stringContaining('Done.')])
+})
+
 it('plans and reports are in the folder that a run was begun in, and in no other', async () => {
   const { store, home, away } = await clones()
   await workerProcess(away.cwd, store)

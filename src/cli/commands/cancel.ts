@@ -1,5 +1,5 @@
 import type { Retinue } from '../../index.js'
-import { NO_WORKER, waitsToBeClosed } from '../attendance.js'
+import { waitsToBeClosed } from '../attendance.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 import { unknownAgent } from '../show/unknown.js'
 
@@ -11,9 +11,10 @@ export async function cancel(id: string, agent: string | undefined, options: Can
     const { run_id, status } = await retinue.find(id)
     const row = agent === undefined ? null : await findAgent(retinue, run_id, agent)
     const sub_agent = row?.parent_id ? row.agent_id : null
-    if (await waitsToBeClosed(retinue, run_id)) {
+    const nobody = await waitsToBeClosed(retinue, run_id)
+    if (nobody !== null) {
       process.stderr.write(
-        `retinue: ${NO_WORKER}. The first that comes closes it, also when this command is left with Ctrl-C meanwhile\n`,
+        `retinue: ${nobody}. The first that comes closes it, also when this command is left with Ctrl-C meanwhile\n`,
       )
     }
     const result =

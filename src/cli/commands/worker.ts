@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { openWorker, VERSION, type Worker } from '../../index.js'
 import { EXIT } from '../exit.js'
 import { placeOf, type StoreOptions } from '../open.js'
@@ -17,6 +18,9 @@ type WorkerFlags = Omit<StoreOptions, 'engine'> & {
   grace: number
   json?: boolean
 }
+
+/** So much longer than it has, and what is written down then is written down by others. */
+const LATE_MS = 5000
 
 /** Works until somebody ends it, which is how it is meant to end: then what is at work has a while to come to rest. */
 export async function worker(flags: WorkerFlags): Promise<number> {
@@ -48,8 +52,14 @@ export async function worker(flags: WorkerFlags): Promise<number> {
     const { working } = worker.health()
     const left = working === 0 ? '' : `; ${plural(working, 'agent')} at work may go on for ${flags.grace} s`
     report('stopping', `${signal}: it takes nothing more${left}`, { signal, working, grace_s: flags.grace })
-    await worker.stop(flags.grace * 1000)
-    const { done } = worker.health()
+    const late = sleep(flags.grace * 1000 + LATE_MS, 'late', { ref: false })
+    const stopped = await Promise.race([worker.stop(flags.grace * 1000), late])
+    const { done, problem } = worker.health()
+    if (stopped === 'late') {
+      const why = problem ?? 'What it waits for does not end'
+      report('stopped', `Worker ${id} ends without a word to the others, who take up what it had: ${why}`, { id, done })
+      process.exit(EXIT.failed)
+    }
     report('stopped', `Worker ${id} has ended`, { id, done })
     return EXIT.ok
   } finally {
