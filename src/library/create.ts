@@ -47,7 +47,7 @@ async function assemble(options: RetinueOptions, role: Role): Promise<LocalRetin
   const env = options.env ?? process.env
   const folder = resolve(options.cwd ?? process.cwd())
   const cwd = await openFolder(host, folder)
-  const database = options.engine === 'dbos' ? databaseFor(options.store) : null
+  const database = options.engine === 'dbos' ? databaseFor(options.store, role) : null
   const opened = await openStore(options.store ?? join(cwd, '.retinue', 'retinue.db'), { host, cwd })
   const dispatch =
     database && new Dispatch(database, await hereIn(host, cwd, options.project), new Routes(opened.store))
@@ -83,11 +83,13 @@ async function assemble(options: RetinueOptions, role: Role): Promise<LocalRetin
   })
 }
 
-function databaseFor(store: Store | string | undefined): ReturnType<typeof databaseOf> {
+function databaseFor(store: Store | string | undefined, { kind }: Role): ReturnType<typeof databaseOf> {
   if (typeof store === 'string' && isDatabaseUrl(store)) return databaseNamed(store)
   throw new RetinueError(
     'config',
-    'The engine dbos runs agents on the PostgreSQL that has the log: name one with store: postgres://…, or leave engine: local',
+    kind === 'worker'
+      ? 'A worker takes runs from the PostgreSQL that has the log: name it with store: postgres://…'
+      : 'The engine dbos runs agents on the PostgreSQL that has the log: name one with store: postgres://…, or leave engine: local',
   )
 }
 

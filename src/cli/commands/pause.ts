@@ -1,3 +1,4 @@
+import { givenToWorkers } from '../../index.js'
 import { type StoreOptions, withRetinue } from '../open.js'
 
 /** Steps at work are finished, no others begin, and the run is left to be resumed. */
@@ -11,7 +12,11 @@ export async function pause(id: string, options: StoreOptions & { reason: string
     else {
       // Nobody worked on it: there was nothing to pause.
       const how = nobody ? 'is not being worked on' : 'is paused'
-      process.stdout.write(`Run ${run_id} ${how}. Go on with: retinue resume ${run_id}\n`)
+      // One that was begun without workers is none of theirs.
+      const own = retinue.engine === 'dbos' && (await givenToWorkers(retinue.store, run_id)) === null
+      process.stdout.write(
+        `Run ${run_id} ${how}. Go on with: retinue resume ${run_id}${own ? ' --engine local' : ''}\n`,
+      )
     }
     return 0
   })

@@ -61,7 +61,9 @@ function faultOf(issue: z.core.$ZodIssue, path: Path, value: unknown): Fault {
     case 'invalid_key':
       return { ...fault(`${name}: ${issue.issues[0]?.message ?? issue.message}`), at: 'key' }
     case 'invalid_format':
-      return fault(`${name} ${/^must /.test(issue.message) ? issue.message : `must be a ${issue.format}`}`)
+      if (/^must /.test(issue.message)) return fault(`${name} ${issue.message}`)
+      // What a pattern stands for is said beside it.
+      return fault(issue.format === 'regex' ? `${name}: ${issue.message}` : `${name} must be a ${issue.format}`)
     case 'invalid_union':
       // A union told apart by a key says which values the key can have.
       return 'options' in issue && Array.isArray(issue.options)
