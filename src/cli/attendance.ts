@@ -31,11 +31,18 @@ export async function waitsToBeClosed(retinue: Retinue, run_id: string): Promise
   const isHere = retinue.engine === 'local' && !engine.travels && run.workspace_root === retinue.cwd
   if ((isAtWork || isHere) && !(await isTheirs(retinue, run_id))) return null
   // Whoever may read the log alone does not know who is there.
-  const { there, nobody } = await presence(retinue, run.workspace_root, engine).catch(() => UNKNOWN)
-  return there?.length === 0 ? nobody : null
+  const { there, others, nobody } = await presence(retinue, run.workspace_root, engine).catch(() => UNKNOWN)
+  if (there === null || there.length > 0) return null
+  return others.length > 0 && !(await hasTree(retinue, run_id)) ? null : nobody
 }
 
-const UNKNOWN = { there: null, nobody: NO_WORKER }
+const UNKNOWN = { there: null, others: [], nobody: NO_WORKER }
+
+/** Whether anything is to be put away in one checkout alone. Otherwise any worker of the project can close it. */
+async function hasTree(retinue: Retinue, run_id: string): Promise<boolean> {
+  const events = await retinue.events(run_id)
+  return events.some(({ agent_id, type }) => agent_id === ROOT && type === 'agent.worktree_created')
+}
 
 async function isTheirs(retinue: Retinue, run_id: string): Promise<boolean> {
   return (await retinue.store.lease(run_id, ROOT))?.owner === AT_REST
@@ -109,17 +116,19 @@ export function sayAttendance(
   }
 }
 
-/** `there`: those that could work on a run. `nobody`: what to say where there are none. */
+/** `there`: those that could work on a run; `others`: of its project. `nobody`: what to say where none could. */
 async function presence(retinue: Retinue, workspace_root: string, engine: Given) {
   const all = await retinue.workers({ all: true })
   const there = all.filter((worker) => canHave(worker, workspace_root, engine))
+  const others = all.filter(({ project_id }) => project_id === engine.project)
   const isElsewhere = !engine.travels && all.length > 0
-  return { there, nobody: isElsewhere ? line(notThere(workspace_root)) : NO_WORKER }
+  return { there, others, nobody: isElsewhere ? line(notThere(workspace_root)) : NO_WORKER }
 }
 
 function canHave({ project_id, checkout, project }: PresentWorker, workspace_root: string, engine: Given): boolean {
+  if (engine.checkout === checkout) return true
   if (engine.travels) return engine.project === undefined || project_id === engine.project
-  return engine.checkout === undefined ? project === workspace_root : checkout === engine.checkout
+  return engine.checkout === undefined && project === workspace_root
 }
 
 function notThere(workspace_root: string): string {

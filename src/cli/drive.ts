@@ -176,6 +176,7 @@ function failure({ outcome, reason }: RunResult): string {
 function onSignals(run: Run, view: RunView, far: boolean): { left: string | null; off: () => void } {
   const state = { left: null as string | null, off: () => {} }
   let interrupts = 0
+  let late: NodeJS.Timeout | undefined
   const interrupt = () => {
     interrupts++
     if (interrupts > 1) {
@@ -192,16 +193,17 @@ function onSignals(run: Run, view: RunView, far: boolean): { left: string | null
     state.left = 'SIGTERM'
     run.leave('SIGTERM')
     // A store that does not answer keeps nobody waiting: what is in the log stays there.
-    setTimeout(() => {
+    late ??= setTimeout(() => {
       view.close()
       const then = far ? 'It is with the workers: retinue watch' : 'Go on with: retinue resume'
       process.stderr.write(`retinue: stopped by SIGTERM. ${then} ${run.run_id}\n`)
       process.exit(EXIT.terminated)
-    }, LET_GO_MS).unref()
+    }, LET_GO_MS)
   }
   process.on('SIGINT', interrupt)
   process.on('SIGTERM', terminate)
   state.off = () => {
+    clearTimeout(late)
     process.off('SIGINT', interrupt)
     process.off('SIGTERM', terminate)
   }

@@ -56,6 +56,8 @@ export interface Engine {
    */
   take(run_id: string, agent_id: string, options?: { resting?: boolean }): Promise<Taken>
   isHeld(lease: Lease): boolean
+  /** While it is made ready to be worked on: its lease is kept, and what is said to it is heard. */
+  keep<T>(lease: Lease, work: () => Promise<T>): Promise<T>
   /** Hears what was said to a run while nobody worked on it. */
   catchUp(run_id: string): Promise<Signal[]>
   /** Works a root agent until it is finished, under its lease. */

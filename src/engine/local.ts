@@ -42,6 +42,10 @@ export class LocalEngine implements Engine {
     return this.#place.isHeld(lease)
   }
 
+  keep<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
+    return this.#place.keep(lease, work)
+  }
+
   work(lease: Lease, loop: AgentLoop): Promise<Ended> {
     return this.#run(lease, loop).finally(() => {
       if (this.#place.isIdle) this.#place.rest()

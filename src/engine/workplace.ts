@@ -50,12 +50,17 @@ export class Workplace {
   /** Begins to hear signals. Before an agent is owned, so that nothing said to its owner is missed. */
   async listen(): Promise<void> {
     if (this.#timers.length > 0) return
+    this.#attend()
+    // What was said to earlier owners was said to them.
+    this.#heard = Math.max(this.#heard, await this.parts.store.lastSignal())
+  }
+
+  #attend(): void {
+    if (this.#timers.length > 0) return
     // A store that does not answer now is met again by the next append, which says so.
     const hear = setInterval(() => void this.#hear().catch(() => {}), LISTEN_MS)
     const beat = setInterval(() => this.#beat(), this.parts.ttl_ms / 3)
     this.#timers = [hear.unref(), beat.unref()]
-    // What was said to earlier owners was said to them.
-    this.#heard = Math.max(this.#heard, await this.parts.store.lastSignal())
   }
 
   /** Every word that is said to a run, besides those that are understood here. Answers with how to stop that. */
@@ -92,6 +97,8 @@ export class Workplace {
 
   /** While it is made ready: its lease is kept. */
   async keep<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
+    // Whoever was the last at work here may have ended since it was listened.
+    this.#attend()
     this.#kept.add(lease)
     try {
       return await work()
@@ -110,6 +117,7 @@ export class Workplace {
     const key = `${lease.run_id}/${lease.agent_id}`
     // One that was stopped may go on with what it was about to do before it notices how late it is.
     if (this.parts.strict) loop.fence(() => (this.#isLate(lease) ? LATE : null))
+    this.#attend()
     const result = work()
     const mine = { lease, loop, ended: result.catch(() => {}) }
     this.#working.set(key, mine)
@@ -151,7 +159,7 @@ export class Workplace {
   }
 
   get isIdle(): boolean {
-    return this.#working.size === 0
+    return this.#working.size === 0 && this.#kept.size === 0
   }
 
   /** `cancel` is called when somebody cancels this sub-agent; also at once. Answers with how to stop that. */

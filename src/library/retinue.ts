@@ -197,7 +197,9 @@ export class LocalRetinue implements Retinue {
   }
 
   #handle(run_id: string, options: unknown, start: (started: Started) => Promise<RunResult>): RunHandle {
-    return new RunHandle(this, run_id, signalOf(options), (started) => this.#telling(() => start(started)))
+    // What a worker begins itself it works on itself.
+    const of = { store: this.store, engine: this.#far ? ('dbos' as const) : ('local' as const) }
+    return new RunHandle(of, run_id, signalOf(options), (started) => this.#telling(() => start(started)))
   }
 
   run(options: RunOptions): Run {

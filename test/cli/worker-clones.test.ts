@@ -94,6 +94,13 @@ it('of a run whose files stay it is said that no worker is in their folder, thou
   expect([given.code, given.stderr]).toEqual([0, `${nobody}\n`])
   const run_id = given.stdout.trim()
   expect((await retinue(['show', run_id], own)).stdout).toContain(nobody)
+  // Nothing of one that has not begun is in a folder: any worker of the project closes it.
+  const other = (await retinue(['--detach', ...RUN], own)).stdout.trim()
+  expect(await retinue(['cancel', other], own)).toMatchObject({
+    code: 0,
+    stdout: `Run ${other} is closed: cancelled\n`,
+    stderr: '',
+  })
   await workerProcess(home.cwd, store, { env: { XDG_CONFIG_HOME: config } })
   const watched = await retinue(['watch', run_id], own)
   expect([watched.code, watched.stdout]).toEqual([0, expect.stringContaining('Done.')])
@@ -192,4 +199,16 @@ it('folders that are given the same project share their workers, and whoever ask
     const { stdout } = await listed({ RETINUE_PROJECT: 'shop', RETINUE_ENGINE: engine })
     expect(JSON.parse(stdout)).toMatchObject({ project: other })
   }
+})
+
+it('a run whose project has got another name since goes on in its own folder when it is resumed', async () => {
+  const store = await (await sharedPostgres()).database()
+  const cwd = makeProject({ 's.yaml': SCRIPT })
+  const env = { RETINUE_STORE: store, RETINUE_ENGINE: 'dbos' }
+  const run_id = (await retinue(['--detach', ...RUN], { cwd, env })).stdout.trim()
+  await retinue(['pause', run_id], { cwd, env })
+  const named = { RETINUE_PROJECT: 'shop' }
+  await workerProcess(cwd, store, { env: named })
+  const resumed = await retinue(['resume', run_id, '-p'], { cwd, env: { ...env, ...named } })
+  expect([resumed.code, resumed.stdout, resumed.stderr]).toEqual([0, 'Done.\n', ''])
 })

@@ -111,6 +111,17 @@ it('a cancel that was said while no worker was there counts for whoever goes on 
   expect(listed).toMatchObject({ status: 'closed', outcome: 'cancelled' })
 })
 
+it('of a sub-agent of a paused run it is not said that a worker will close it', async () => {
+  const { cwd, env, resting, dies } = await place('sleep 300')
+  const id = await resting('a1')
+  await retinue(['pause', id], { cwd, env })
+  await dies()
+  expect(await retinue(['cancel', id, 'a1'], { cwd, env })).toMatchObject({
+    code: 1,
+    stderr: `retinue: Nobody works on run ${id} now. Go on with it (retinue resume ${id}), or cancel all of it.\n`,
+  })
+})
+
 it('a sub-agent that rests is gone on with by whoever takes its parent from the workers', async () => {
   const { cwd, env, worker, resting } = await place('sleep 300')
   const id = await resting('a1')

@@ -11,7 +11,9 @@ export async function cancel(id: string, agent: string | undefined, options: Can
     const { run_id, status } = await retinue.find(id)
     const row = agent === undefined ? null : await findAgent(retinue, run_id, agent)
     const sub_agent = row?.parent_id ? row.agent_id : null
-    const nobody = await waitsToBeClosed(retinue, run_id)
+    // A sub-agent is the parent's to close, which nobody works on before the run is gone on with.
+    const isUnderWay = sub_agent === null || status === 'running'
+    const nobody = isUnderWay ? await waitsToBeClosed(retinue, run_id) : null
     if (nobody !== null) {
       process.stderr.write(
         `retinue: ${nobody}. The first that comes closes it, also when this command is left with Ctrl-C meanwhile\n`,

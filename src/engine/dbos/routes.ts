@@ -33,13 +33,16 @@ export function routeOf(project: string, queue: string): Route | null {
   return { label: label ?? null, checkout: bound === '' ? null : bound.slice(OF_CHECKOUT.length) }
 }
 
-/** `project`: whose queues have it; undefined: the log does not say, and it is that of whoever asks. */
-type Way = { route: Route; project: string | undefined }
+/**
+ * `project`: whose queues have it; undefined: the log does not say, and it is that of whoever asks. `checkout`: the one that
+ * its run was begun in, where the log says so.
+ */
+type Way = { route: Route } & { [Part in keyof Here]: string | undefined }
 
 /** Knows the ways of agents. They are in their contracts and in what their run began with, and never change. */
 export class Routes {
   readonly #known = new Map<string, Way>()
-  readonly #ofRuns = new Map<string, Pick<Route, 'checkout'> & Pick<Way, 'project'>>()
+  readonly #ofRuns = new Map<string, Omit<Way, 'route'> & { bound: string | null }>()
 
   constructor(private readonly store: Pick<Store, 'agent' | 'read'>) {}
 
@@ -50,16 +53,16 @@ export class Routes {
     const [row, of_run] = await Promise.all([this.store.agent(run_id, agent_id), this.#ofRun(run_id)])
     if (!row) throw new Error(`Run ${run_id} has no agent ${agent_id}`)
     const { execution } = JSON.parse(row.context_json) as Contract
-    const { checkout, project } = of_run
-    return remember(this.#known, key, { route: { label: execution.label ?? null, checkout }, project })
+    const { bound, ...begun } = of_run
+    return remember(this.#known, key, { route: { label: execution.label ?? null, checkout: bound }, ...begun })
   }
 
-  /** `checkout`: the one that it is worked on in; null: its files go wherever its agents do. */
+  /** `bound`: the checkout that it is worked on in; null: its files go wherever its agents do. */
   async #ofRun(run_id: string) {
     const known = this.#ofRuns.get(run_id)
     if (known) return known
     const given = await givenToWorkers(this.store, run_id)
-    const checkout = given?.travels ? null : (given?.checkout ?? null)
-    return remember(this.#ofRuns, run_id, { checkout, project: given?.project })
+    const { project, checkout } = given ?? {}
+    return remember(this.#ofRuns, run_id, { project, checkout, bound: given?.travels ? null : (checkout ?? null) })
   }
 }

@@ -110,7 +110,6 @@ export class WorkerEngine implements Engine {
     return left_ms <= LEASE_TTL_MS && left_ms > LEASE_TTL_MS - RENEWED_MS
   }
 
-  /** While it is made ready to be worked on. */
   keep<T>(lease: Lease, work: () => Promise<T>): Promise<T> {
     return this.#place.keep(lease, work)
   }

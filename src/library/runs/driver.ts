@@ -238,11 +238,12 @@ export class RunDriver {
     }
     const { place, notes } = await this.reopen(run, memory, watching)
     const { principal } = watching
-    const { lease, loop } = await this.#takeOver(run_id, place, notes, principal)
-    const data: ResumeSignal = { seq: null, ...(principal ? { principal } : {}) }
-    await this.parts.store.signal({ run_id, kind: 'resume', data, by: principal ?? 'person' })
-    // Whoever told the workers to cancel it need not wait for that.
-    if (await givenToWorkers(this.parts.store, run_id)) await this.parts.engine.catchUp(run_id)
+    const { lease, loop } = await this.#takeOver(run_id, place, notes, principal, async () => {
+      const data: ResumeSignal = { seq: null, ...(principal ? { principal } : {}) }
+      await this.parts.store.signal({ run_id, kind: 'resume', data, by: principal ?? 'person' })
+      // Whoever told the workers to cancel it need not wait for that.
+      if (await givenToWorkers(this.parts.store, run_id)) await this.parts.engine.catchUp(run_id)
+    })
     return this.#work(lease, loop, started, run.session_id)
   }
 
@@ -327,21 +328,26 @@ export class RunDriver {
     return bytes ? sameAsBefore(catalog, JSON.parse(Buffer.from(bytes).toString('utf8')) as CatalogDigests) : catalog
   }
 
-  /** Takes a run's lease and opens its agent on what the log says now. */
+  /** Takes a run's lease and opens its agent on what the log says now. `taken`: what is to be done when it is this one's. */
   async #takeOver(
     run_id: string,
     place: AgentPlace,
     notes: string[],
     by?: string,
+    taken = async () => {},
   ): Promise<{ lease: Lease; loop: AgentLoop }> {
     const lease = await this.#take(run_id)
-    try {
+    const open = async () => {
       const { memory, material } = await this.parts.reader.root(run_id)
       const recorder = new Recorder(this.parts.store, this.parts.host.clock, lease, memory, this.parts.redactor)
       const loop = new AgentLoop(place, recorder, material)
       const told = { ...lease, sandbox: await this.parts.preparation.sandbox(), notes }
       loop.recordResumed(by === undefined ? told : { ...told, by })
+      await taken()
       return { lease, loop }
+    }
+    try {
+      return await this.parts.engine.keep(lease, open)
     } catch (error) {
       await this.parts.store.release(lease)
       throw error
@@ -378,16 +384,18 @@ export class RunDriver {
     const why = this.parts.redactor.redact(reason)
     const given = await givenToWorkers(this.parts.store, id)
     const far = given && this.parts.far
+    const closed = run.status === 'closed' && (await this.parts.reader.result(id))
+    if (closed) return closed
     // One whose files are elsewhere, or go with it, is for the workers to close, whoever cancels it.
     const isTheirs = given && (given.travels || run.workspace_root !== this.parts.cwd)
     if (far || isTheirs) return this.#cancelElsewhere(far, id, by, why, signal)
     if (await this.parts.reader.isHeld(id)) {
-      const closed = await this.#asking.until({ run_id: id, kind: 'cancel', data: why, by }, signal, async () => {
-        const closed = await this.parts.reader.result(id)
-        if (closed) return { closed }
-        return (await this.parts.reader.isHeld(id)) ? null : { closed: null }
+      const asked = await this.#asking.until({ run_id: id, kind: 'cancel', data: why, by }, signal, async () => {
+        const done = await this.parts.reader.result(id)
+        if (done) return { done }
+        return (await this.parts.reader.isHeld(id)) ? null : { done: null }
       })
-      if (closed.closed) return closed.closed
+      if (asked.done) return asked.done
     }
     const done = await this.parts.reader.result(id)
     if (done) return done

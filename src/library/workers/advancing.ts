@@ -124,8 +124,9 @@ export class Advancing {
   async #isHere({ run_id, workspace_root }: RunRow): Promise<boolean> {
     const { store, cwd, here } = this.parts
     const given = await givenToWorkers(store, run_id)
+    if (given?.checkout === here.checkout) return true
     if (given?.travels) return given.project === undefined || given.project === here.project
-    return given?.checkout === undefined ? workspace_root === cwd : given.checkout === here.checkout
+    return given?.checkout === undefined && workspace_root === cwd
   }
 
   /** One that is cancelled is closed by any worker, unless it has worktrees where it was begun. */

@@ -39,6 +39,8 @@ export class Appends {
   #queue: Job[] = []
   #working = false
   #last: Promise<unknown> = Promise.resolve()
+  /** Of each agent, appends with something large. */
+  readonly #carried = new Map<string, Promise<unknown>>()
   #closed = false
   readonly #statements
 
@@ -61,19 +63,32 @@ export class Appends {
     const entries = entriesOf(batch)
     const large = (batch.blobs ?? []).filter(({ bytes }) => bytes.length > LARGE)
     const asked = () => this.#ask(batch, entries)
-    const result = large.length === 0 ? asked() : this.#storeLarge(large).then(asked)
-    const before = this.#last
-    this.#last = result.then(
-      () => before,
-      () => before,
-    )
-    return result
+    return large.length === 0 ? asked() : this.#carry(batch, () => this.#storeLarge(large).then(asked))
+  }
+
+  /** What is large is waited for by its own agent alone. */
+  async #carry(batch: Append, append: () => Promise<AppendResult>): Promise<AppendResult> {
+    const key = keyOf(batch)
+    const result = append()
+    const before = this.#carried.get(key)
+    const carried = Promise.allSettled([before, result])
+    this.#carried.set(key, carried)
+    try {
+      return await result
+    } finally {
+      if (this.#carried.get(key) === carried) this.#carried.delete(key)
+    }
   }
 
   #ask(batch: Append, entries: readonly Entry[]): Promise<AppendResult> {
     const result = new Promise<AppendResult>((resolve, reject) => {
       this.#queue.push({ batch, entries, resolve, reject })
     })
+    const before = this.#last
+    this.#last = result.then(
+      () => before,
+      () => before,
+    )
     if (!this.#working) void this.#work()
     return result
   }
@@ -85,13 +100,22 @@ export class Appends {
     }
   }
 
-  /** When everything that was asked for so far is settled. What is asked for from now on is not waited for. */
+  /**
+   * When everything that was asked for so far is settled, but for what is large and on its way to the server. What is asked
+   * for from now on is not waited for.
+   */
   async settled(): Promise<void> {
     await this.#last
   }
 
+  /** When what is large and was asked for by an agent so far is settled. null: there is none. */
+  carried(agent: { run_id: string; agent_id: string }): Promise<unknown> | null {
+    return this.#carried.get(keyOf(agent)) ?? null
+  }
+
   async close(): Promise<void> {
     this.#closed = true
+    await Promise.all(this.#carried.values())
     await this.settled()
   }
 

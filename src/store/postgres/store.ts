@@ -105,7 +105,7 @@ export class PostgresStore implements Store {
   }
 
   acquire(request: Parameters<Store['acquire']>[0]) {
-    return this.#writes.inOrder(() => this.#leases.acquire(request))
+    return this.#writes.inOrderOf(request, () => this.#leases.acquire(request))
   }
 
   renew(lease: Lease, ttl_ms: number) {
@@ -114,7 +114,7 @@ export class PostgresStore implements Store {
   }
 
   release(lease: Lease) {
-    return this.#writes.inOrder(() => this.#leases.release(lease))
+    return this.#writes.inOrderOf(lease, () => this.#leases.release(lease))
   }
 
   signal(signal: Omit<Signal, 'id' | 'at'>) {
