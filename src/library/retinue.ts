@@ -173,7 +173,7 @@ export class LocalRetinue implements Retinue {
   #farRuns(dispatch: Dispatch, words: Words, { host, check }: { host: Host; check: CommitCheck }): FarRuns {
     const { store, cwd } = this
     const { here, database } = dispatch
-    const workers = async () => (await presentWorkers(database)) ?? []
+    const workers = async () => (await presentWorkers(database, host.identity)) ?? []
     return new FarRuns({
       ...{ store, dispatch, words },
       departures: new Departures({ host, cwd, here, check, workers }),
@@ -378,7 +378,7 @@ export class LocalRetinue implements Retinue {
         'Workers share a PostgreSQL database: name it with store: postgres://…, --store or RETINUE_STORE',
       )
     }
-    const present = (await presentWorkers(databaseOf(this.#database))) ?? []
+    const present = (await presentWorkers(databaseOf(this.#database), this.#host.identity)) ?? []
     if (all) return present
     const { project, checkout: id } = this.dispatch?.here ?? (await hereIn(this.#host, this.cwd, this.#project))
     return present.filter((worker) => worker.project_id === project || worker.checkout === id)

@@ -13,6 +13,8 @@ export type PreviewedStep = Pick<StepSpec, 'id' | 'title' | 'agent' | 'depends_o
   /** What it waits for, besides what it depends on, and why. */
   waits: { step: string; why: string }[]
   checks: string[]
+  /** Of the worker that it waits for. */
+  label?: string
   estimate: Estimate
 }
 
@@ -55,6 +57,7 @@ export function previewPlan(plan: Plan, { steps, limit, run, ...side }: Around):
         ...{ id, title, agent, depends_on: (steps[i] as StepSpec).depends_on, owns, needs_approval, wave: began + 1 },
         waits: (waits.get(id) ?? []).map(({ step: other, why }) => ({ step: other, why })),
         checks: step.checks.map((check) => gateOf(check, 0).what),
+        ...(step.label === undefined ? {} : { label: step.label }),
         estimate: stepEstimate(step, side),
       }
     }),

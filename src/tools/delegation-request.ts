@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type Check, type DelegationRequest, LABEL, LABEL_FAULT } from '../domain/index.js'
 import { resolveToolName } from './aliases.js'
 import type { Delegator } from './delegation.js'
+import { UNTOLD } from './schema.js'
 import type { PlanResult, ToolContext } from './tool.js'
 
 export type ProfileName = Delegator['profiles'][number]
@@ -36,9 +37,10 @@ export type Forwards = { skills: boolean; servers: boolean; labels: boolean }
 /** An empty string is how weak models leave something out. */
 const labelWord = z.string().refine((text) => text.trim() === '' || LABEL.test(text.trim()), LABEL_FAULT)
 
-/** Said only where it can be met or waited for. */
+/** Said only where it can be met or waited for, and refused elsewhere. */
 export function labelParameter({ labels }: Forwards) {
-  return labels ? { label: labelWord.optional().describe('of the worker it needs') } : {}
+  const label = labelWord.optional()
+  return { label: labels ? label.describe('of the worker it needs') : label.meta(UNTOLD) }
 }
 
 /** What every tool that makes one sub-agent can be asked for. */

@@ -8,6 +8,7 @@ export function signatureOf(name: string, schema: JsonSchema): string {
 
 function fieldsOf(schema: JsonSchema): string {
   return Object.entries(schema.properties ?? {})
+    .filter(([, field]) => !field.untold)
     .map(([name, field]) => `${name}${schema.required?.includes(name) ? '' : '?'}: ${typeOf(field)}`)
     .join(', ')
 }

@@ -3,7 +3,7 @@ import type { Access, Effect, EventData, Redactor, ToolDefinition, ToolLimits, W
 import type { Fence, Http, Processes, Repository, Workspace } from '../host/index.js'
 import type { Delegator } from './delegation.js'
 import { type Problem, zodProblems } from './problems.js'
-import { type JsonSchema, jsonSchemaOf } from './schema.js'
+import { asTold, type JsonSchema, jsonSchemaOf } from './schema.js'
 
 export type { ToolLimits }
 
@@ -114,12 +114,15 @@ export type ToolSpec<S extends z.ZodObject> = Omit<Tool, 'parameters' | 'reader'
 
 export function defineTool<S extends z.ZodObject>(spec: ToolSpec<S>): Tool {
   // Made when it is first asked for: a start that shows no tools need not pay for it.
-  let made: ToolDefinition['parameters'] | undefined
-  const parameters = () => {
-    made ??= jsonSchemaOf(spec.parameters)
+  let made: { read: JsonSchema; told: ToolDefinition['parameters'] } | undefined
+  const schemas = () => {
+    if (made) return made
+    const read = jsonSchemaOf(spec.parameters)
+    made = { read, told: asTold(read) }
     return made
   }
   const problemsOf = (value: unknown) => zodProblems(spec.parameters, value)
-  const tool = { ...spec, parameters, reader: () => ({ schema: parameters() as JsonSchema, problemsOf }) }
+  const reader = () => ({ schema: schemas().read, problemsOf })
+  const tool = { ...spec, parameters: () => schemas().told, reader }
   return tool as unknown as Tool
 }

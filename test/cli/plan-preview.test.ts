@@ -39,7 +39,7 @@ describe('the preview of a plan', () => {
       steps: [
         step('1', 1, { owns: ['roof/**', 'gutter.md'], checks: ['node --test'], estimate: estimate(12, 1) }),
         step('2', 1, { agent: null, owns: null }),
-        step('3', 3, { depends_on: ['1', '2'], needs_approval: true }),
+        step('3', 3, { depends_on: ['1', '2'], needs_approval: true, label: 'gpu' }),
         step('4', 4, { waits: [{ step: '3', why: 'both may write roof/**' }], owns: ['roof/**'] }),
       ],
       parallel: { most: 2, limit: 4, why: ['3 comes after 1 and 2'] },
@@ -62,6 +62,7 @@ describe('the preview of a plan', () => {
       'Then:',
       '  3 executor: Do 3 (you are asked before it begins)',
       '    writes nothing · after 1 and 2',
+      '    on a worker with the label gpu',
       `    ${most}`,
       '',
       'Then:',

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { builtinTools } from '../../src/tools/index.js'
 import { lines, retinue } from '../support/cli.js'
 import { sharedPostgres } from '../support/postgres.js'
 import { makeProject } from '../support/project.js'
@@ -50,6 +51,20 @@ it('what a worker has and keeps to is listed, told and part of its health', asyn
         text: 'Other workers of this folder were told 6 for all agents at work at once; from now on it is no limit',
       },
     ])
+  // What holds is shown of all of them, and the next that says the same changes nothing.
+  const shared = async () => lines((await retinue(['workers', '--json'], { cwd, env })).stdout)
+  expect(await shared()).toMatchObject([{ at_once: null, per_run: 3 }, { at_once: null }])
+  const health = async () => (await fetch(`${started.health}/health`)).json()
+  await expect.poll(health).toMatchObject({ at_once: null, per_run: 3 })
+  const third = await workerProcess(cwd, store, { args: ['--per-run', '3'] })
+  await third.until('started')
+  expect(third.told.filter(({ type }) => type === 'note')).toEqual([])
+  // Of a process on this machine it is known at once that it is gone.
+  for (const gone of [other, third]) {
+    gone.kill('SIGKILL')
+    await gone.ended
+  }
+  expect(await shared()).toMatchObject([{ id: started.id }])
 })
 
 it('an agent for which nobody has the label waits, and that is said', async () => {
@@ -122,6 +137,24 @@ describe('where agents run in the process that starts them', () => {
       'retinue: It needs a worker with the label gpu, and agents run in this process: use the engine dbos, or, if this machine has what it means, list gpu under workers.labels in your own configuration\n',
     ])
   })
+
+  it.each([
+    ['spawn', { spawn: { task: 'Compute', label: 'gpu' } }],
+    ['spawn_agent', { spawn_agent: { task: 'Compute', label: 'gpu' } }],
+    ['delegate_task', { delegate_task: { plan: 'Compute', subtasks: [{ task: 'Compute', label: 'gpu' }] } }],
+  ])(
+    '%s that asks for one is refused, with the reason, though no model is told that it could ask',
+    async (name, call) => {
+      const refused = { expect: { contains: ['It needs a worker with the label gpu'] }, text: 'Refused.' }
+      const cwd = makeProject({ 's.yaml': JSON.stringify({ agents: { root: [{ calls: [call] }, refused] } }) })
+      const ended = await retinue([...RUN, '--output-format', 'stream-json', '-p', 'Do it'], { cwd })
+      const events = lines(ended.stdout) as { type: string }[]
+      expect([ended.code, events.at(-1)]).toMatchObject([0, { text: 'Refused.' }])
+      expect(events.filter(({ type }) => type.startsWith('agent.subagent'))).toEqual([])
+      const tool = builtinTools().find((one) => one.name === name)
+      expect(JSON.stringify(tool?.parameters())).not.toMatch(/label|untold/)
+    },
+  )
 
   it('a plan with such a step is not begun', async () => {
     const plan = 'version: 1\ngoal: Compute\nsteps:\n  - description: Compute it\n    label: gpu\n'

@@ -30,7 +30,13 @@ describe('the preview of a plan', () => {
         ],
         budget: { tool_calls: 5, wall_ms: 10_000, total_tokens: 20_000, cost_usd: 0.5 },
       }),
-      specOf('2', { title: 'Look at it', agent: 'reviewer', depends_on: ['1'], budget: { tool_calls: 3 } }),
+      specOf('2', {
+        title: 'Look at it',
+        agent: 'reviewer',
+        depends_on: ['1'],
+        budget: { tool_calls: 3 },
+        label: 'gpu',
+      }),
     ]
     const plan = planOf(steps, {
       ...{ assumptions: ['No rain'], checks: [{ kind: 'command', command: 'npm run all' }], repair_rounds: 0 },
@@ -52,7 +58,7 @@ describe('the preview of a plan', () => {
         },
         {
           ...{ id: '2', title: 'Look at it', agent: 'reviewer', depends_on: ['1'], owns: [], needs_approval: false },
-          ...{ wave: 2, waits: [], checks: [] },
+          ...{ wave: 2, waits: [], checks: [], label: 'gpu' },
           estimate: {
             tool_calls: { most: 3, ...nothing },
             tokens: { most: null, ...nothing },

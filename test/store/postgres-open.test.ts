@@ -24,6 +24,8 @@ function changed(url: string, change: (parsed: URL) => void): string {
 describe('a URL', () => {
   const wrong: Record<string, string> = {
     'postgres://h/d?pool_size=1': 'pool_size in the URL of the store must be a whole number from 2 to 1000.',
+    'postgres://h/d?sslmode=bogus':
+      'sslmode in the URL of the store is one of disable, prefer, require, verify-ca, verify-full, no-verify, and not "bogus".',
     'postgres://h/d?connect_timeout=soon':
       'connect_timeout in the URL of the store must be whole seconds from 1 to 3600.',
     'postgres://h/d?patience=-1': 'patience in the URL of the store must be whole seconds from 0 to 86400.',

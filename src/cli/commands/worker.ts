@@ -7,7 +7,7 @@ import { plural } from '../style.js'
 import { untilEnded } from '../until-ended.js'
 import { serveHealth } from '../worker/health.js'
 import { labelsInWords } from '../worker/labels.js'
-import { createReport, type Report } from '../worker/report.js'
+import { createReport } from '../worker/report.js'
 
 type WorkerFlags = Omit<StoreOptions, 'engine'> & {
   concurrency?: number
@@ -46,8 +46,6 @@ export async function worker(flags: WorkerFlags): Promise<number> {
       ...{ at_once: own.at_once, per_run: own.per_run, version: VERSION, pid: process.pid },
       health: health?.url ?? null,
     })
-    // It is a note, and no reason to end: a database that has no connection left for it now has one later.
-    await compareWithOthers(worker, report).catch(() => {})
     const signal = await ended
     const { working } = worker.health()
     const left = working === 0 ? '' : `; ${plural(working, 'agent')} at work may go on for ${flags.grace} s`
@@ -66,20 +64,3 @@ export async function worker(flags: WorkerFlags): Promise<number> {
     await health?.close()
   }
 }
-
-/** The database has one number of each for the folder: whoever starts last says it for all. */
-async function compareWithOthers({ id, retinue, health }: Worker, report: Report): Promise<void> {
-  const own = health()
-  const others = (await retinue.workers()).filter((other) => other.id !== id)
-  for (const [limit, of] of Object.entries(SHARED) as [keyof typeof SHARED, string][]) {
-    const were = [...new Set(others.map((other) => other[limit]))].filter((number) => number !== own[limit])
-    if (were.length === 0) continue
-    const before = were.map((number) => number ?? 'no limit').join(', ')
-    report(
-      'note',
-      `Other workers of this folder were told ${before} ${of}; from now on it is ${own[limit] ?? 'no limit'}`,
-    )
-  }
-}
-
-const SHARED = { at_once: 'for all agents at work at once', per_run: 'for those of one run' } as const

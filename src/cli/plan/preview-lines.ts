@@ -39,11 +39,12 @@ function waveLines(steps: readonly PreviewedStep[], number: number, paint: Paint
 }
 
 function stepLines(step: PreviewedStep, paint: Paint): string[] {
-  const { id, title, agent, needs_approval, depends_on, waits, checks } = step
+  const { id, title, agent, needs_approval, depends_on, waits, checks, label } = step
   const who = agent === null ? '' : `${line(agent)}: `
   const asks = needs_approval ? paint.yellow(' (you are asked before it begins)') : ''
   const more = [
     `${writes(step)}${depends_on.length > 0 ? ` · after ${namesInWords(depends_on)}` : ''}`,
+    label === undefined ? '' : `on a worker with the label ${label}`,
     ...waits.map(({ step: other, why }) => `waits for ${other}: ${why}`),
     ...checks.map((check) => `checked: ${check}`),
     stepEstimate(step.estimate),

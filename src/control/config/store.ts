@@ -26,7 +26,7 @@ export function environmentStore(
   env: Readonly<Record<string, string | undefined>>,
   places: Places,
 ): { ok: true; store: string } | { ok: false; message: string } | null {
-  const named = env.RETINUE_STORE ?? ''
+  const named = (env.RETINUE_STORE ?? '').trim()
   if (named === '') return null
   const message = storeNameFault(named) ?? storeFault(storeOf(named, places), places)
   return message === null ? { ok: true, store: storeOf(named, places) } : { ok: false, message }

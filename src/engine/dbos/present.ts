@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Identity } from '../../host/index.js'
 import type { Database } from './database.js'
 import { rollTable, SILENT_MS, type WorkerInfo } from './roll.js'
 import { routeOf } from './routes.js'
@@ -13,15 +14,19 @@ const UNSAID = { labels: [], at_once: null, per_run: null }
 
 type Row = { executor: string; info: WorkerInfo; started_at: Date; beat_at: Date }
 
-/** Those on the roll, the first to come first. null: nobody has set up the tables for workers so far. */
-export function presentWorkers(database: Database): Promise<PresentWorker[] | null> {
+/**
+ * Those on the roll, the first to come first. Of a process on this machine it is known at once that it is gone. null: nobody
+ * has set up the tables for workers so far.
+ */
+export function presentWorkers(database: Database, identity: Identity): Promise<PresentWorker[] | null> {
   return looking(database, rollTable(database), async (client) => {
     const { rows } = await client.query<Row>(
       `SELECT executor, info, started_at, beat_at FROM ${rollTable(database)}
        WHERE beat_at > now() - $1 * interval '1 ms' ORDER BY started_at, executor`,
       [SILENT_MS],
     )
-    return rows.map(({ executor, info: { name: _, owner: __, ...info }, started_at, beat_at }) => ({
+    const there = rows.filter(({ info }) => identity.isAlive(info.owner) !== false)
+    return there.map(({ executor, info: { name: _, owner: __, ...info }, started_at, beat_at }) => ({
       id: executor,
       ...UNSAID,
       ...info,

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { Identity } from '../../host/index.js'
 import { inTurn } from '../../runtime/index.js'
 import type { Database } from './database.js'
+import type { SharedLimits } from './shared-limits.js'
 
 /** A worker that gave no word for so long does not work any more, whatever its connection says. */
 export const SILENT_MS = 8000
@@ -27,11 +28,8 @@ export type WorkerInfo = {
   checkout: string
   concurrency: number
   labels: readonly string[]
-  /** Of all workers of the project together, and of one run; null: no limit. */
-  at_once: number | null
-  per_run: number | null
   version: string
-}
+} & SharedLimits
 
 export function rollTable({ schema }: Database): string {
   return `"${schema}".workers`
@@ -53,19 +51,42 @@ export class Roll {
   constructor(
     private readonly database: Database,
     readonly executor: string,
-    private readonly info: WorkerInfo,
+    private info: WorkerInfo,
     private readonly identity: Identity,
   ) {}
 
-  /** Says that this worker is there. */
+  /** What all workers of the project share now. */
+  get limits(): SharedLimits {
+    const { at_once, per_run } = this.info
+    return { at_once, per_run }
+  }
+
+  /** Says that this worker is there, and hears what those that started later said for all. */
   beat(): Promise<void> {
     return this.#on(async (client) => {
-      await client.query(
+      const { rows } = await client.query<{ info: WorkerInfo }>(
         `INSERT INTO ${this.#table} (executor, info, started_at, beat_at) VALUES ($1, $2, now(), now())
-         ON CONFLICT (executor) DO UPDATE SET beat_at = now()`,
+         ON CONFLICT (executor) DO UPDATE SET beat_at = now() RETURNING info`,
         [this.executor, JSON.stringify(this.info)],
       )
+      this.info = rows[0]?.info ?? this.info
       if (!this.#locked) this.#locked = await tryLock(client, this.executor)
+    })
+  }
+
+  /** Says what it shares for all workers of the project. Answers with what those that are there were told before. */
+  share(): Promise<SharedLimits[]> {
+    return this.#on(async (client) => {
+      const others = `info ->> 'project_id' = $1 AND executor <> $2`
+      const { rows } = await client.query<SharedLimits>(
+        `SELECT (info ->> 'at_once')::int AS at_once, (info ->> 'per_run')::int AS per_run FROM ${this.#table}
+         WHERE ${others} AND beat_at > now() - $3 * interval '1 ms' ORDER BY started_at, executor`,
+        [this.info.project_id, this.executor, SILENT_MS],
+      )
+      await client.query(`UPDATE ${this.#table} SET info = info || $3 WHERE ${others}`, [
+        ...[this.info.project_id, this.executor, JSON.stringify(this.limits)],
+      ])
+      return rows
     })
   }
 

@@ -10,7 +10,7 @@ import { openPool } from './pool.js'
 import { Reach } from './reach.js'
 import { Roll, SILENT_MS } from './roll.js'
 import { queuesFor } from './routes.js'
-import { type SharedLimits, sharedLimits } from './shared-limits.js'
+import { changedLimits, type SharedLimits, sharedLimits } from './shared-limits.js'
 
 /** How often it says that it is there. */
 const BEAT_MS = 1000
@@ -39,7 +39,7 @@ const MOST_REFUSED = 1000
 const newName = customAlphabet('0123456789abcdefghijkmnpqrstuvwxyz', 8)
 
 /** What a person should hear of. */
-export type WorkerNews = { kind: 'took_up' | 'problem' | 'mended'; text: string }
+export type WorkerNews = { kind: 'took_up' | 'problem' | 'mended' | 'note'; text: string }
 
 /**
  * How a worker is. `ok`: it takes agents, and has reached the database a moment ago. `silent_ms`: since it did. `done`:
@@ -162,14 +162,17 @@ export class QueueWorker {
         onConflict: 'always_update',
       })
     }
+    // It is said, and no reason to end.
+    const before = await this.#roll.share().catch(() => [])
+    for (const text of changedLimits(this.#roll.limits, before)) this.parts.say({ kind: 'note', text })
     this.#timers.push(setInterval(() => this.#look(), LOOK_MS))
   }
 
   health(): WorkerHealth {
     const stopping = this.#stopped !== null
     const silent_ms = Date.now() - this.#beaten_at
-    const { concurrency, labels, limits } = this.parts
-    const figures = { concurrency, labels, ...limits, working: this.#working, done: this.#done }
+    const { concurrency, labels } = this.parts
+    const figures = { concurrency, labels, ...this.#roll.limits, working: this.#working, done: this.#done }
     return {
       ...{ ok: !stopping && silent_ms < SILENT_MS, id: this.id, ...figures },
       ...{ stopping, silent_ms, problem: this.#reach.problem },

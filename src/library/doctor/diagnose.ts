@@ -33,7 +33,12 @@ export async function diagnose(options: OpenOptions): Promise<Finding[]> {
       ...(await stored(retinue)),
       ...(isDatabaseUrl(store) ? await diagnoseDatabase(store, host.clock) : []),
       ...(isDatabaseUrl(store)
-        ? await diagnoseWorkers(store, retinue, await hereIn(host, retinue.cwd, options.env.RETINUE_PROJECT))
+        ? await diagnoseWorkers(
+            store,
+            retinue,
+            await hereIn(host, retinue.cwd, options.env.RETINUE_PROJECT),
+            host.identity,
+          )
         : []),
       ...secrets(config.config.secrets, options.env),
       ...servers(listed),

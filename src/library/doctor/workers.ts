@@ -1,5 +1,6 @@
 import { plural } from '../../domain/index.js'
 import { databaseOf, type Here, type PresentWorker, presentWorkers, waitingForLabels } from '../../engine/index.js'
+import type { Identity } from '../../host/index.js'
 import { isOfServer, reasonOf } from '../../store/index.js'
 import type { Retinue } from '../api.js'
 import { VERSION } from '../version.js'
@@ -8,9 +9,18 @@ import { type Finding, note, ok, problem } from './findings.js'
 const START = 'Start one in this folder: retinue worker'
 
 /** Who works on what is given to the workers, where there is somebody or somebody is needed. */
-export async function diagnoseWorkers(url: string, retinue: Retinue, { project }: Here): Promise<Finding[]> {
+export async function diagnoseWorkers(
+  url: string,
+  retinue: Retinue,
+  { project }: Here,
+  identity: Identity,
+): Promise<Finding[]> {
   const database = databaseOf(url)
-  const looks = Promise.all([presentWorkers(database), waitingForLabels(database, project), retinue.workers()])
+  const looks = Promise.all([
+    presentWorkers(database, identity),
+    waitingForLabels(database, project),
+    retinue.workers(),
+  ])
   const looked = await looks.catch((error: Error) => error)
   if (looked instanceof Error) {
     const mend = isOfServer(looked)

@@ -20,6 +20,9 @@ const PG = [
   ...['ssl', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation', 'uselibpqcompat'],
 ]
 
+/** What pg makes something of; with any other it would ask for TLS without saying why. */
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']
+
 /** Short enough for what is made of it to stay below the 63 bytes that PostgreSQL keeps of a name. */
 const SCHEMA = /^[a-z_][a-z0-9_]{0,39}$/
 
@@ -44,6 +47,10 @@ export function readSettings(text: string, env: NodeJS.ProcessEnv = process.env)
   if (connect === null) return refused('connect_timeout in the URL of the store must be whole seconds from 1 to 3600.')
   const patience = whole(given.get('patience') ?? '90', 0, 86_400)
   if (patience === null) return refused('patience in the URL of the store must be whole seconds from 0 to 86400.')
+  const sslmode = given.get('sslmode')
+  if (sslmode !== null && !SSL_MODES.includes(sslmode)) {
+    return refused(`sslmode in the URL of the store is one of ${SSL_MODES.join(', ')}, and not "${sslmode}".`)
+  }
   const port = given.get('port') ?? (url.port || env.PGPORT || '5432')
   if (whole(port, 1, 65_535) === null) {
     return refused(`"${port}", in the URL of the store or in PGPORT, is no port: that is a number from 1 to 65535.`)
