@@ -20,9 +20,9 @@ export async function missingFor(retinue: Retinue, run_id: string): Promise<stri
 
 /**
  * Where a run that is to be closed waits for a worker that is not there, that nobody is: also of one that is paused, which
- * nobody has. Otherwise null.
+ * nobody has. Otherwise null. `whole`: not a sub-agent alone, which its parent closes where that can be worked on.
  */
-export async function waitsToBeClosed(retinue: Retinue, run_id: string): Promise<string | null> {
+export async function waitsToBeClosed(retinue: Retinue, run_id: string, whole: boolean): Promise<string | null> {
   const engine = await givenToWorkers(retinue.store, run_id)
   const run = await retinue.find(run_id)
   if (!engine || run.status === 'closed') return null
@@ -33,7 +33,7 @@ export async function waitsToBeClosed(retinue: Retinue, run_id: string): Promise
   // Whoever may read the log alone does not know who is there.
   const { there, others, nobody } = await presence(retinue, run.workspace_root, engine).catch(() => UNKNOWN)
   if (there === null || there.length > 0) return null
-  return others.length > 0 && !(await hasTree(retinue, run_id)) ? null : nobody
+  return whole && others.length > 0 && !(await hasTree(retinue, run_id)) ? null : nobody
 }
 
 const UNKNOWN = { there: null, others: [], nobody: NO_WORKER }

@@ -201,14 +201,20 @@ it('folders that are given the same project share their workers, and whoever ask
   }
 })
 
-it('a run whose project has got another name since goes on in its own folder when it is resumed', async () => {
-  const store = await (await sharedPostgres()).database()
-  const cwd = makeProject({ 's.yaml': SCRIPT })
-  const env = { RETINUE_STORE: store, RETINUE_ENGINE: 'dbos' }
-  const run_id = (await retinue(['--detach', ...RUN], { cwd, env })).stdout.trim()
-  await retinue(['pause', run_id], { cwd, env })
-  const named = { RETINUE_PROJECT: 'shop' }
-  await workerProcess(cwd, store, { env: named })
-  const resumed = await retinue(['resume', run_id, '-p'], { cwd, env: { ...env, ...named } })
-  expect([resumed.code, resumed.stdout, resumed.stderr]).toEqual([0, 'Done.\n', ''])
-})
+it.each([
+  ['was started since', { RETINUE_PROJECT: 'shop' }],
+  ['was there before', {}],
+])(
+  'a run whose project has got another name since is gone on with when it is resumed, by a worker that %s',
+  async (_, env) => {
+    const store = await (await sharedPostgres()).database()
+    const cwd = makeProject({ 's.yaml': SCRIPT })
+    const at = { cwd, env: { RETINUE_STORE: store, RETINUE_ENGINE: 'dbos' } }
+    const run_id = (await retinue(['--detach', ...RUN], at)).stdout.trim()
+    await retinue(['pause', run_id], at)
+    await workerProcess(cwd, store, { env })
+    const named = { cwd, env: { ...at.env, RETINUE_PROJECT: 'shop' } }
+    const resumed = await retinue(['resume', run_id, '-p'], named)
+    expect([resumed.code, resumed.stdout, resumed.stderr]).toEqual([0, 'Done.\n', ''])
+  },
+)

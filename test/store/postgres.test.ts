@@ -220,34 +220,34 @@ describe('writes beside appends that are held up', () => {
     expect(await store.lease('one', 'root')).toMatchObject({ expires_at: 0 })
   })
 
-  it('go on while something large is on its way to the server, but for what is of the same agent', async () => {
+  it('go on while much that is large is on its way to the server, but for what is of the same agents', async () => {
     const url = await place()
-    const store = await urlStore(url)
-    const [one, two] = (await runs(store, 'one', 'two')) as [Lease, Lease]
+    const store = await urlStore(`${url}&pool_size=2`)
+    const [one, two] = (await runs(store, 'one', 'two', 'three')) as [Lease, Lease]
     await beginChild(store, 'one', 'a1')
     const bytes = new Uint8Array(2 * 1024 * 1024).fill(7)
-    const digest = blobDigest(bytes)
-    const letGo = await holding(url, `INSERT INTO blobs (digest, bytes) VALUES ('${digest}', '')`)
-    const blobs = [{ digest, bytes }]
+    const blob = { digest: blobDigest(bytes), bytes }
+    const letGo = await holding(url, `INSERT INTO blobs (digest, bytes) VALUES ('${blob.digest}', '')`)
     const order: string[] = []
-    const large = store
-      .append({ ...root, run_id: 'one', expected_seq: 2, events: [called('c')], blobs })
-      .finally(() => order.push('large'))
+    const carrying = (run_id: string) => {
+      const batch = { ...root, run_id, expected_seq: 2, events: [called('c')], blobs: [blob] }
+      return store.append(batch).finally(() => order.push(run_id))
+    }
+    const large = ['one', 'three'].map(carrying)
     await waitingForLocks(url, 1)
     const released = store.release(one).finally(() => order.push('released'))
     const small = { ...root, run_id: 'one', agent_id: 'a1', expected_seq: 1, events: [called('c')] }
     expect(await store.append(small)).toMatchObject({ ok: true })
     expect(await store.signal({ run_id: 'one', kind: 'x', data: null, by: 'b' })).toMatchObject({ kind: 'x' })
     await store.release(two)
-    expect(
-      await store.acquire({ run_id: 'two', agent_id: 'root', owner: 'b', ttl_ms: 60_000, seen_epoch: 1 }),
-    ).toMatchObject({ epoch: 2 })
+    const taken = { run_id: 'two', agent_id: 'root', owner: 'b', ttl_ms: 60_000, seen_epoch: 1 }
+    expect(await store.acquire(taken)).toMatchObject({ epoch: 2 })
     expect(order).toEqual([])
     await letGo()
-    expect(await large).toMatchObject({ ok: true })
+    expect(await Promise.all(large)).toMatchObject([{ ok: true }, { ok: true }])
     await released
-    expect(order).toEqual(['large', 'released'])
-    expect(blobDigest((await store.blob(digest)) ?? '')).toBe(digest)
+    expect(order.filter((name) => name !== 'three')).toEqual(['one', 'released'])
+    expect(blobDigest((await store.blob(blob.digest)) ?? '')).toBe(blob.digest)
   })
 
   it('settle before the store is closed', async () => {

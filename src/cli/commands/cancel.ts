@@ -12,8 +12,8 @@ export async function cancel(id: string, agent: string | undefined, options: Can
     const row = agent === undefined ? null : await findAgent(retinue, run_id, agent)
     const sub_agent = row?.parent_id ? row.agent_id : null
     // A sub-agent is the parent's to close, which nobody works on before the run is gone on with.
-    const isUnderWay = sub_agent === null || status === 'running'
-    const nobody = isUnderWay ? await waitsToBeClosed(retinue, run_id) : null
+    const waits = sub_agent === null || (status === 'running' && row?.state !== 'closed')
+    const nobody = waits ? await waitsToBeClosed(retinue, run_id, sub_agent === null) : null
     if (nobody !== null) {
       process.stderr.write(
         `retinue: ${nobody}. The first that comes closes it, also when this command is left with Ctrl-C meanwhile\n`,

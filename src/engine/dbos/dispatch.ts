@@ -57,19 +57,19 @@ export class Dispatch {
   ) {}
 
   async wake({ closes = false, ...wake }: Wake): Promise<void> {
-    const { route, project } = await this.#wayOf(wake)
+    const { here } = this
+    const { route, project = here.project, checkout } = await this.routes.of(wake.run_id, wake.agent_id)
+    await this.#give(wake, project, route, closes)
+    if (project === here.project || checkout !== here.checkout) return
+    // It was begun here when the project had another name. Workers of this checkout may know either.
+    await this.#give({ ...wake, why: `${wake.why}-in-${here.project}` }, here.project, { ...route, checkout }, closes)
+  }
+
+  async #give(wake: Omit<Wake, 'closes'>, project: string, route: Route, closes: boolean): Promise<void> {
     await this.#enqueue(wake, queueOf(project, route))
     if (!closes || (route.label === null && route.checkout === null)) return
     const later = (wake.delay_ms ?? 0) + OTHERS_CLOSE_MS
     await this.#enqueue({ ...wake, why: `${wake.why}-by-any`, delay_ms: later }, queueOf(project, EVERYBODY))
-  }
-
-  /** One of this checkout is known to its workers alone when their project has got another name since it was begun. */
-  async #wayOf({ run_id, agent_id }: Pick<Wake, 'run_id' | 'agent_id'>): Promise<{ project: string; route: Route }> {
-    const { here } = this
-    const { route, project = here.project, checkout } = await this.routes.of(run_id, agent_id)
-    if (project === here.project || checkout !== here.checkout) return { project, route }
-    return { project: here.project, route: { ...route, checkout } }
   }
 
   async #enqueue({ run_id, agent_id, why, delay_ms }: Omit<Wake, 'closes'>, queueName: string): Promise<void> {

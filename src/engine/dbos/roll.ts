@@ -74,18 +74,20 @@ export class Roll {
     })
   }
 
-  /** Says what it shares for all workers of the project. Answers with what those that are there were told before. */
-  share(): Promise<SharedLimits[]> {
+  /** Says for all workers of the project what they share. Answers with what the others that are there were told before. */
+  share(limits: SharedLimits): Promise<SharedLimits[]> {
     return this.#on(async (client) => {
-      const others = `info ->> 'project_id' = $1 AND executor <> $2`
+      const { project_id } = this.info
       const { rows } = await client.query<SharedLimits>(
         `SELECT (info ->> 'at_once')::int AS at_once, (info ->> 'per_run')::int AS per_run FROM ${this.#table}
-         WHERE ${others} AND beat_at > now() - $3 * interval '1 ms' ORDER BY started_at, executor`,
-        [this.info.project_id, this.executor, SILENT_MS],
+         WHERE info ->> 'project_id' = $1 AND executor <> $2 AND beat_at > now() - $3 * interval '1 ms'
+         ORDER BY started_at, executor`,
+        [project_id, this.executor, SILENT_MS],
       )
-      await client.query(`UPDATE ${this.#table} SET info = info || $3 WHERE ${others}`, [
-        ...[this.info.project_id, this.executor, JSON.stringify(this.limits)],
+      await client.query(`UPDATE ${this.#table} SET info = info || $2 WHERE info ->> 'project_id' = $1`, [
+        ...[project_id, JSON.stringify(limits)],
       ])
+      this.info = { ...this.info, ...limits }
       return rows
     })
   }

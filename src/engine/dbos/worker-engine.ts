@@ -147,7 +147,7 @@ export class WorkerEngine implements Engine {
    */
   async isDeadline(run_id: string, agent_id: string, why: string): Promise<boolean> {
     if (!why.startsWith(DEADLINE)) return false
-    const epoch = Number(why.slice(DEADLINE.length))
+    const epoch = Number.parseInt(why.slice(DEADLINE.length), 10)
     const lease = await this.parts.store.lease(run_id, agent_id)
     // Whoever has taken it since knows how long it has.
     if (lease && lease.epoch <= epoch + 1) await this.wake(run_id, agent_id, `time-is-up-${epoch}`)

@@ -163,8 +163,8 @@ export class QueueWorker {
       })
     }
     // It is said, and no reason to end.
-    const before = await this.#roll.share().catch(() => [])
-    for (const text of changedLimits(this.#roll.limits, before)) this.parts.say({ kind: 'note', text })
+    const before = await this.#roll.share(this.parts.limits).catch(() => [])
+    for (const text of changedLimits(this.parts.limits, before)) this.parts.say({ kind: 'note', text })
     this.#timers.push(setInterval(() => this.#look(), LOOK_MS))
   }
 

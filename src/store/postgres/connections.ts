@@ -60,6 +60,7 @@ export class Connections {
   /** So does whoever writes. */
   readonly #closed = new AbortController()
   readonly #working = new Set<Promise<unknown>>()
+  #carried: Promise<unknown> = Promise.resolve()
 
   constructor(
     readonly pool: pg.Pool,
@@ -95,7 +96,14 @@ export class Connections {
       await client.query(query)
       await client.query(`SET statement_timeout = ${STATEMENT_MS}`)
     }
-    return this.patiently(() => this.with(carried), 'write')
+    return this.patiently(() => this.#alone(() => this.with(carried)), 'write')
+  }
+
+  /** However much is on its way, it takes one connection: the others are for leases, signals and what is small. */
+  #alone<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#carried.then(work)
+    this.#carried = done.catch(() => {})
+    return done
   }
 
   async #rows<Row>(statement: Statement, values: Value[]): Promise<Row[]> {
