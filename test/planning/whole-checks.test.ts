@@ -187,7 +187,7 @@ describeSandboxed('a check of the whole that did not come to its end', () => {
     const { cwd, before } = project()
     const working = workIn(cwd, null, { file: '.retinue/kill' }, WORK)
     await untilJunk(cwd)
-    writeFileSync(join(cwd, '.retinue/kill'), '')
+    writeFileSync(join(cwd, '.retinue/kill'), 'now')
     expect((await working).result).toBe(null)
     const run_id = (await runOf(cwd)) as string
     expect((await eventsOf(cwd, run_id)).at(-1)?.type).toBe('plan.check_started')
