@@ -41,8 +41,8 @@ type OpenChild = {
   ended: boolean
   closed: Promise<void>
   follow: (closing: Promise<void>) => void
-  /** Whether it waits for others: until it may write, or until its work may be joined. */
-  waits: boolean
+  /** Whether it waits for others: until it may write or its work may be joined, or for the one that resolves its conflict. */
+  waits: 'its turn' | 'its repair' | null
 }
 
 /**
@@ -208,7 +208,7 @@ export class Delegation implements Delegator {
       .map((other) => other.id)
     const behind = union(after, repairs === null ? this.plans.ahead(child, owns) : [])
     const turn = () =>
-      this.#waiting(id, async () => {
+      this.#waiting(id, 'its turn', async () => {
         await unlessAborted(this.#allClosed(after), signal)
         if (repairs === null) await this.plans.turnToWrite(child, owns, signal)
       })
@@ -248,7 +248,7 @@ export class Delegation implements Delegator {
     const repairs = { sub_agent_id: child.id, base: conflict.base }
     const spawned = await this.#spawn(`repair:${child.id}`, 0, repairRequest(child, conflict), repairs)
     if (!spawned.ok) return { obstacle: spawned.message }
-    await this.#allClosed([spawned.id])
+    await this.#waiting(child.id, 'its repair', () => this.#allClosed([spawned.id]))
     return { repairer: this.#child(spawned.id) }
   }
 
@@ -312,7 +312,7 @@ export class Delegation implements Delegator {
   /** Whether everybody waits for something that will not happen as long as it is paused: also those that have not begun. */
   async #isIdle(): Promise<boolean> {
     const unbegun = new Set<string>()
-    const busy = () => [...this.#open].filter(([id, { waits }]) => !waits && !unbegun.has(id))
+    const busy = () => [...this.#open].filter(([id, { waits }]) => waits === null && !unbegun.has(id))
     for (const [id, { run, ended }] of busy()) {
       const begins = run === null || ended || this.#child(id).repairs !== null
       if (begins || (await run.isBegun())) return false
@@ -326,12 +326,12 @@ export class Delegation implements Delegator {
     if (this.#making > 0 || this.#leaving > 0) return false
     // Nobody below it may write before it may itself; and where it waits for nobody, nobody has it taken up again.
     if ((this.#admitting > 0 || this.#open.size === 0) && this.side.files.awaits === null) return false
-    return [...this.#open.values()].every(({ run, ended, waits }) => run !== null && (!ended || waits))
+    return [...this.#open.values()].every(({ run, ended, waits }) => run !== null && (!ended || waits !== null))
   }
 
   /** Those that have ended, and wait for others until they are joined. */
   get settled(): string[] {
-    return [...this.#open].flatMap(([id, { ended, waits }]) => (ended && waits ? [id] : []))
+    return [...this.#open].flatMap(([id, { ended, waits }]) => (ended && waits !== null ? [id] : []))
   }
 
   /** A new attempt may delegate again. */
@@ -395,20 +395,20 @@ export class Delegation implements Delegator {
       this.side.recorder.commitSoon()
     }
     if (before.length === 0 && !this.plans.hasStepsBefore(child)) return
-    await this.#waiting(id, async () => {
+    await this.#waiting(id, 'its turn', async () => {
       await unlessAborted(this.#allClosed(before), stopped)
       if (ofPlan) await this.plans.turnToJoin(child, stopped)
     })
   }
 
   /** Whoever counts who is at work hears that one only waits. */
-  async #waiting(id: string, wait: () => Promise<void>): Promise<void> {
+  async #waiting(id: string, what: NonNullable<OpenChild['waits']>, wait: () => Promise<void>): Promise<void> {
     const open = this.#open.get(id)
-    if (open) open.waits = true
+    if (open) open.waits = what
     this.plans.changed()
     this.#leaveWhenIdle()
     await wait().finally(() => {
-      if (open) open.waits = false
+      if (open) open.waits = null
     })
   }
 
@@ -438,7 +438,8 @@ export class Delegation implements Delegator {
   }
 
   #job({ id, call_id, index, title, delivered, contract, closed, reused_from }: Child): Job {
-    const waits = this.#open.get(id)?.waits ?? false
+    // One whose conflict is being resolved is at work by another.
+    const waits = this.#open.get(id)?.waits === 'its turn'
     const adjustments = contract?.adjustments ?? []
     return { id, call_id, index, title, waits, delivered, adjustments, closed, reused_from }
   }
@@ -457,7 +458,7 @@ function openChild(): OpenChild {
   })
   // A sub-agent that this process lets go of stays open; whoever waits for it is stopped by its own signal.
   closed.catch(() => {})
-  return { run: null, ended: false, closed, follow, waits: false }
+  return { run: null, ended: false, closed, follow, waits: null }
 }
 
 /** It may be said more than once, and then nobody hears of it. */
