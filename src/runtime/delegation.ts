@@ -178,18 +178,27 @@ export class Delegation implements Delegator {
     await this.plans.putBack()
     for (const child of open) await this.#joining.takeBack(child)
     for (const { id } of open) this.#open.set(id, openChild())
-    const begun = await this.#begun(open)
-    const isBegun = ({ id }: Child) => begun.has(id)
-    for (const { id } of open.filter(isBegun)) this.#launch(this.#child(id), 'begun')
-    for (const { id } of open.filter((child) => !isBegun(child))) this.#launch(this.#child(id), 'created')
+    const { ended, working, others } = await this.#standing(open)
+    for (const id of [...ended, ...working]) this.#launch(this.#child(id), 'begun')
+    for (const id of others) this.#launch(this.#child(id), 'created')
     this.#recovered = true
     this.#leaveWhenIdle()
   }
 
-  /** Those that were at work have their places before those that never were. Where there are enough nobody need know. */
-  async #begun(open: readonly Child[]): Promise<ReadonlySet<string>> {
+  /**
+   * Who has a place before whom: those that have ended, who give it back at once, then those that were at work. Where there
+   * are enough nobody need know.
+   */
+  async #standing(open: readonly Child[]) {
+    const ids = open.map(({ id }) => id)
     const { max_concurrent = Number.POSITIVE_INFINITY } = this.#memory.contract.execution
-    return open.length > max_concurrent ? this.side.launcher.begun(this.#memory) : new Set()
+    if (ids.length <= max_concurrent) return { ended: [], working: [], others: ids }
+    const { ended, working } = await this.side.launcher.begun(this.#memory)
+    return {
+      ended: ids.filter((id) => ended.has(id)),
+      working: ids.filter((id) => working.has(id)),
+      others: ids.filter((id) => !ended.has(id) && !working.has(id)),
+    }
   }
 
   /** Lets a sub-agent write, when no earlier one is open that may write the same. */

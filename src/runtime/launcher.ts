@@ -54,7 +54,7 @@ export type Resting = (wait: (() => Promise<void>) | null) => Promise<void>
 
 /**
  * What is known of one that is launched. `fresh`: it was created a moment ago, and nobody has worked on it or said anything
- * of it. `begun`: it was at work when this process took up its parent.
+ * of it. `begun`: it had begun when this process took up its parent.
  */
 export type Stage = 'fresh' | 'created' | 'begun'
 
@@ -78,8 +78,8 @@ export interface Launcher {
     child: { id: string; step_idx: number },
     files: Files | null,
   ): Promise<PreparedChild>
-  /** Those that have begun, of all that are open in the run of an agent. */
-  begun(parent: AgentMemory): Promise<ReadonlySet<string>>
+  /** Those that have begun, of all that are open in the run of an agent. `ended`: they are to be joined and closed. */
+  begun(parent: AgentMemory): Promise<{ ended: ReadonlySet<string>; working: ReadonlySet<string> }>
   launch(parent: AgentMemory, child: Child, stage: Stage, above: Above): ChildRun
   /**
    * Keeps the report of a closed sub-agent where people find it, and its result for whoever asks for the same. `files`: what

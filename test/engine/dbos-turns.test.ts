@@ -66,6 +66,32 @@ it('one that waits to write keeps its place where those that have none cannot be
   await face.cancel(run.run_id, 'person', 'seen')
 })
 
+it('one that has ended has no need of a place to be heard of, and its parent rests meanwhile', async () => {
+  const below = [
+    { request: { task: 'First', owns: ['A/**'], checks: ['sleep 4'] }, steps: [writing('A/b.txt'), done(0)] },
+    { request: { task: 'Behind it', owns: ['A/**'] }, steps: [writing('A/c.txt'), done(6000)] },
+    // While the first is judged it has the place that the second lends, and then it waits for that one to be joined.
+    { request: { task: 'Other', owns: ['C/**'] }, steps: [writing('C/b.txt'), done(0)] },
+  ]
+  const { cwd, face, run } = await leading(below, 1)
+  const left = run.result().catch((error: Error) => error)
+  for await (const { type, agent_id } of face.follow(run.run_id)) {
+    if (type === 'agent.worktree_created' && agent_id === 'a1.2') break
+  }
+  const ends = (await face.agents(run.run_id)).map(({ agent_id, state }) => [agent_id, state])
+  expect(ends).toContainEqual(['a1.3', 'waiting_for_merge'])
+  // Whoever takes the lead up again, as for this, does not know by itself who has ended.
+  await face.pause(run.run_id, 'ada', 'lunch')
+  expect(await left).toBeInstanceOf(Error)
+  expect(await face.resume(run.run_id).result()).toMatchObject({ outcome: 'completed' })
+  expect(Object.keys(tree(cwd)).filter((path) => path.includes('/'))).toEqual(['A/b.txt', 'A/c.txt', 'C/b.txt'])
+  const log = await face.events(run.run_id)
+  const behind = log.findIndex(({ type, agent_id }) => type === 'agent.worktree_created' && agent_id === 'a1.2')
+  const woken = log.slice(behind).filter(({ type, agent_id }) => type === 'agent.woken' && agent_id === 'a1')
+  // For the pause, and for each that ends.
+  expect(woken.length).toBeLessThanOrEqual(4)
+})
+
 /** So many of those below the lead waited for their model at once. */
 function mostAtWork(log: readonly StoredEvent[]): number {
   const asking = new Set<string>()

@@ -93,9 +93,10 @@ export class RunChildren implements Launcher {
     return prepared
   }
 
-  async begun({ run_id }: AgentMemory): Promise<ReadonlySet<string>> {
+  async begun({ run_id }: AgentMemory) {
     const rows = await this.parts.store.agents(run_id, BEGUN)
-    return new Set(rows.map(({ agent_id }) => agent_id))
+    const those = (which: (row: AgentRow) => boolean) => new Set(rows.filter(which).map(({ agent_id }) => agent_id))
+    return { ended: those(({ state }) => state !== 'running'), working: those(({ state }) => state === 'running') }
   }
 
   launch(parent: AgentMemory, child: Child, stage: Stage, above: Above): ChildRun {
