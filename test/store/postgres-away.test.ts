@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import {
   agentFinished,
@@ -9,7 +10,7 @@ import {
   created,
   started,
 } from '../../src/store/conformance/fixtures.js'
-import type { Append, Lease, Store } from '../../src/store/index.js'
+import { type Append, blobDigest, type Lease, type Store } from '../../src/store/index.js'
 import { ownPostgres } from '../support/postgres.js'
 import { besides, endLastWait, holding, schemas, urlStore, waitingForLocks, withParameter } from './postgres.js'
 import { type WireProxy, wireProxy } from './wire-proxy.js'
@@ -172,6 +173,24 @@ describe('a database that goes away', () => {
     proxy.block(false)
     await isWhole(store, 2)
     expect(await store.append(next(2))).toMatchObject({ ok: true })
+  })
+
+  it('is waited for as long after something large has been on its way for longer', async () => {
+    const url = await place()
+    const proxy = await wireProxy(url)
+    const store = await urlStore(withParameter(proxy.url, 'patience', '1'))
+    await begin(store, 'run')
+    const bytes = new Uint8Array(2 * 1024 * 1024).fill(7)
+    const blob = { digest: blobDigest(bytes), bytes }
+    const letGo = await holding(url, `INSERT INTO blobs (digest, bytes) VALUES ('${blob.digest}', '')`)
+    const stored = store.append(next(2, { blobs: [blob] }))
+    await waitingForLocks(url, 1)
+    // Longer than the URL says that one waits.
+    await setTimeout(1500)
+    proxy.cut()
+    await letGo()
+    expect(await stored).toMatchObject({ ok: true })
+    await isWhole(store, 4)
   })
 
   it('is waited for once by appends that came together, however many', async () => {

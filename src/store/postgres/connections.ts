@@ -90,13 +90,14 @@ export class Connections {
   /** The same with so many bytes in it, in their time: the server counts from when it has heard of the statement. */
   carry(statement: Statement, bytes: number, ...values: Value[]): Promise<void> {
     const ms = ANSWER_MS + Math.ceil(bytes / SLOWEST_BYTES_A_MS)
-    const carried = async (client: Client) => {
+    const carried = (heard: () => void) => async (client: Client) => {
       const query = { ...statement, values, query_timeout: ms }
       await client.query(`SET statement_timeout = ${ms}`)
+      heard()
       await client.query(query)
       await client.query(`SET statement_timeout = ${STATEMENT_MS}`)
     }
-    return this.patiently(() => this.#alone(() => this.with(carried)), 'write')
+    return this.#alone(() => this.patiently((heard) => this.with(carried(heard)), 'write'))
   }
 
   /** However much is on its way, it takes one connection: the others are for leases, signals and what is small. */
@@ -129,19 +130,28 @@ export class Connections {
     }
   }
 
-  /** Does it again for as long as the database is away, up to the patience that the URL grants. */
-  async patiently<T>(work: () => Promise<T>, kind: 'read' | 'write'): Promise<T> {
+  /**
+   * Does it again for as long as the database is away, up to the patience that the URL grants. What takes long says when it
+   * has heard of it: time on the way is no time that it was away.
+   */
+  async patiently<T>(work: (heard: () => void) => Promise<T>, kind: 'read' | 'write'): Promise<T> {
     const { patience_ms, place } = this.settings
     const left = kind === 'read' ? this.#left.signal : this.#closed.signal
-    const began = performance.now()
+    let silent_since = performance.now()
+    let failing_since: number | null = null
+    const heard = () => {
+      silent_since = performance.now()
+      failing_since = null
+    }
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       try {
-        return await this.#counted(work())
+        return await this.#counted(work(heard))
       } catch (error) {
         if (!passes(error)) throw explained(error, place)
         const now = performance.now()
         if (left.aborted || (this.#closing && now >= this.#closing.by)) throw storeClosed(error)
-        if (now - began >= patience_ms) throw new DatabaseAway(place.server, now - began, error)
+        failing_since ??= now
+        if (now - failing_since >= patience_ms) throw new DatabaseAway(place.server, now - silent_since, error)
       }
       await this.pause(pause, left)
     }
