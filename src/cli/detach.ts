@@ -27,8 +27,13 @@ export async function detach(retinue: Retinue, options: DriveOptions, start: Sta
     )
   }
   const run = start(isAsked(options) ? { person: FAR_PERSON } : {})
-  await leaveToWorkers(run)
   const { run_id } = run
+  try {
+    await leaveToWorkers(run)
+  } catch (error) {
+    await sayBegun(retinue, run_id)
+    throw error
+  }
   if (options.outputFormat === 'json') {
     const { session_id } = await retinue.find(run_id)
     process.stdout.write(`${JSON.stringify({ type: 'detached', run_id, session_id })}\n`)
@@ -41,6 +46,13 @@ export async function detach(retinue: Retinue, options: DriveOptions, start: Sta
     process.stderr.write(`What it asks: retinue answer ${run_id}\n`)
   }
   return EXIT.ok
+}
+
+/** What cannot be given away may be in the log already, and would be begun a second time by whoever tries again. */
+async function sayBegun(retinue: Retinue, run_id: string): Promise<void> {
+  const run = await retinue.find(run_id).catch(() => null)
+  if (run === null || run.status === 'closed') return
+  process.stderr.write(`retinue: Run ${run_id} is in the log, and nobody works on it: retinue resume ${run_id}\n`)
 }
 
 export function refusalInWords({ agent_id, worker, reason }: WorkerRefusal): string {

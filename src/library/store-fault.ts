@@ -14,10 +14,10 @@ function missingRight(error: Error): string {
   if (!('code' in error) || error.code !== '42501') return ''
   const [, kind, name] = /permission denied for (schema|database|table) (\S+)/.exec(error.message) ?? []
   if (kind === 'schema') {
-    const tables = `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${name} TO the user`
-    return `. Let its owner grant the rights: GRANT USAGE ON SCHEMA ${name} TO the user; ${tables}; a worker needs GRANT CREATE ON SCHEMA ${name} TO the user`
+    const tables = `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${name} TO <user>`
+    return `. Let its owner grant the rights: GRANT USAGE ON SCHEMA ${name} TO <user>; ${tables}; a worker needs GRANT CREATE ON SCHEMA ${name} TO <user>`
   }
-  if (kind === 'database') return `. Let its owner grant the right: GRANT CREATE ON DATABASE ${name} TO the user`
+  if (kind === 'database') return `. Let its owner grant the right: GRANT CREATE ON DATABASE ${name} TO <user>`
   return '. Let its owner grant the rights that the page about PostgreSQL names'
 }
 

@@ -59,8 +59,10 @@ export class StepRunner {
       for (const step of start) if (!unasked.includes(step)) this.#ask(step)
       const again = this.#running().filter((step) => this.#jobOf(step)?.closed)
       const [next] = [...again, ...unasked]
-      if (next && at_work < limit && !this.#creating) this.#begin(next)
-      if (this.#running().length === 0 && this.#asking.size === 0 && !this.#creating) return
+      // What is left when somebody pauses the run begins when it is gone on with.
+      const left = next !== undefined && this.around.delegator.pausing
+      if (next && !left && at_work < limit && !this.#creating) this.#begin(next)
+      if (this.#running().length === 0 && this.#asking.size === 0 && !this.#creating && !left) return
       await this.#somethingHappens()
     }
     await this.#stop()

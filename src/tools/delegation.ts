@@ -27,6 +27,8 @@ export interface Delegator {
   /** The profiles that there are, in a stable order. */
   readonly profiles: readonly { name: string; description: string }[]
   readonly plans: PlanKeeper
+  /** Whether no more of them begin: what is at work is finished, and the agent is let go of then. */
+  readonly pausing: boolean
 }
 
 /** How commands of checks are judged: as in plan mode where nobody is to write anything. */

@@ -70,7 +70,7 @@ export async function judgeTrees(trees: Trees, known: RunKnowledge, listed: read
 
 const CARRIED: Judgement = {
   state: 'left_over',
-  why: 'its run was begun in another checkout, and all of it is known there',
+  why: 'its run was begun in another checkout, and all of it but what git ignores is known there',
 }
 
 /** Whether all that is in a worktree and on its branch was carried, or is a copy of what somebody else has. */

@@ -28,6 +28,10 @@ it('the rights that docs/postgres.md names are enough to give runs to the worker
   await queried(owned, LOG)
   expect(await retinue(['worker'], { cwd, env })).toMatchObject({ code: 1, stderr: expect.stringMatching(LACKING) })
   expect(await run()).toMatchObject({ code: 1, stderr: expect.stringMatching(LACKING) })
+  const refused = await retinue(['--detach', '--model', 'scripted/s.yaml', 'Do it'], { cwd, env })
+  expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(LACKING) })
+  const [, left] = /Run (\S+) is in the log, and nobody works on it: retinue resume \1/.exec(refused.stderr) ?? []
+  expect(await queried(owned, `SELECT 1 FROM retinue.runs WHERE run_id = '${left}'`)).toHaveLength(1)
   // Whoever is at work hears it; only one that rests would have to be woken.
   const slow = ['--detach', '--model', 'scripted/slow.yaml', 'Do it']
   const id = (await retinue(slow, { cwd, env: { ...env, RETINUE_STORE: owned } })).stdout.trim()

@@ -122,6 +122,7 @@ class Lab {
     return {
       plans: this.#plans,
       profiles: [],
+      pausing: false,
       earlier: no,
       wait: no,
       jobs: () => this.#jobs.map((job) => ({ ...job })),

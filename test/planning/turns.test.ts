@@ -220,6 +220,7 @@ describe('a run that is paused', () => {
     const paused = await retinue.events(run.run_id)
     const about = (type: 'agent.subagent_created' | 'agent.subagent_closed' | 'agent.worktree_merged') =>
       dataOf(paused, type).map(({ sub_agent_id }) => sub_agent_id)
+    expect(dataOf(paused, 'plan.step_started').map((begun) => begun.step)).toEqual(['one', 'two'])
     expect(about('agent.subagent_created')).toEqual(['a1', 'a2'])
     expect(about('agent.worktree_merged')).toEqual(['a1', 'a2'])
     expect(about('agent.subagent_closed')).toEqual(['a1', 'a2'])

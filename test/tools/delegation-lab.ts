@@ -99,6 +99,7 @@ export function fakeDelegator(
     plans: keeper,
     earlier: async () => [],
     profiles: options.profiles ?? [],
+    pausing: false,
     jobs: () => jobs.map((job) => ({ ...job })),
     async spawn(call_id, index, request) {
       const before = jobs.find((job) => job.call_id === call_id && job.index === index)

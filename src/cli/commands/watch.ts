@@ -1,4 +1,4 @@
-import { sayAttendance } from '../attendance.js'
+import { missingFor, sayAttendance } from '../attendance.js'
 import { sayRefusals } from '../detach.js'
 import { EXIT, exitOfResult } from '../exit.js'
 import { type StoreOptions, withRetinue } from '../open.js'
@@ -21,7 +21,9 @@ export async function watch(id: string, options: StoreOptions & { json?: boolean
       if (status === 'interrupted' && performance.now() - away_at > SETTLED_MS) gone.abort()
     }
     const say = (text: string) => view.line(text)
-    const unsay = options.json ? [] : [sayRefusals(retinue, run_id, say), sayAttendance(retinue, run_id, say)]
+    const missing = options.json ? null : await missingFor(retinue, run_id)
+    if (missing !== null) say(missing)
+    const unsay = options.json ? [] : [sayRefusals(retinue, run_id, say), sayAttendance(retinue, run_id, say, missing)]
     // A store that does not answer is met by whoever follows the log, and has its patience.
     const away = () => {
       away_at = performance.now()
