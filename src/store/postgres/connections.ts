@@ -28,6 +28,9 @@ const ANSWER_MS = STATEMENT_MS + 5000
 /** The slowest network on which something large still gets to the server: 32 KiB a second. */
 const SLOWEST_BYTES_A_MS = 32
 
+/** What is cut off as often as that does not get through, however long the patience. */
+const MOST_CARRIED = 3
+
 const FIRST_PAUSE_MS = 10
 const LONGEST_PAUSE_MS = 1000
 
@@ -90,14 +93,16 @@ export class Connections {
   /** The same with so many bytes in it, in their time: the server counts from when it has heard of the statement. */
   carry(statement: Statement, bytes: number, ...values: Value[]): Promise<void> {
     const ms = ANSWER_MS + Math.ceil(bytes / SLOWEST_BYTES_A_MS)
+    let credit = MOST_CARRIED
     const carried = (heard: () => void) => async (client: Client) => {
       const query = { ...statement, values, query_timeout: ms }
       await client.query(`SET statement_timeout = ${ms}`)
-      heard()
+      credit -= 1
+      if (credit >= 0) heard()
       await client.query(query)
       await client.query(`SET statement_timeout = ${STATEMENT_MS}`)
     }
-    return this.#alone(() => this.patiently((heard) => this.with(carried(heard)), 'write'))
+    return this.patiently((heard) => this.#alone(() => this.with(carried(heard))), 'write')
   }
 
   /** However much is on its way, it takes one connection: the others are for leases, signals and what is small. */
