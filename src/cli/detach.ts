@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { FAR_PERSON, leaveToWorkers, type Retinue, RetinueError, type WorkerRefusal } from '../index.js'
 import { missingFor, NO_WORKER } from './attendance.js'
 import { isAsked } from './audience.js'
@@ -50,7 +51,8 @@ export async function detach(retinue: Retinue, options: DriveOptions, start: Sta
 
 /** What cannot be given away may be in the log already, and would be begun a second time by whoever tries again. */
 async function sayBegun(retinue: Retinue, run_id: string): Promise<void> {
-  const run = await retinue.find(run_id).catch(() => null)
+  // A database that is away keeps nobody from being told so.
+  const run = await Promise.race([retinue.find(run_id).catch(() => null), sleep(FOUND_MS, null, { ref: false })])
   if (run === null || run.status === 'closed') return
   process.stderr.write(`retinue: Run ${run_id} is in the log, and nobody works on it: retinue resume ${run_id}\n`)
 }
@@ -59,6 +61,7 @@ export function refusalInWords({ agent_id, worker, reason }: WorkerRefusal): str
   return `${worker} could not work on ${agent_id}, and it is tried again: ${reason}`
 }
 
+const FOUND_MS = 3000
 const REFUSALS_MS = 2000
 
 /** Says why workers do not take a run, as long as somebody waits for it. Answers with how to stop that. */
