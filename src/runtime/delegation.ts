@@ -41,8 +41,11 @@ type OpenChild = {
   ended: boolean
   closed: Promise<void>
   follow: (closing: Promise<void>) => void
-  /** Whether it waits for others: until it may write or its work may be joined, or for the one that resolves its conflict. */
-  waits: 'its turn' | 'its repair' | null
+  /**
+   * Whether it waits for others: until it may write or its work may be joined, for the one that resolves its conflict, or
+   * behind one that is being joined.
+   */
+  waits: 'its turn' | 'its repair' | 'in line' | null
 }
 
 /**
@@ -106,7 +109,11 @@ export class Delegation implements Delegator {
       // It must be durable that there is a sub-agent before it does anything.
       await this.side.recorder.commit()
       const { child } = created
-      if (this.#open.get(child.id)?.run === null) this.#launch(child, 'fresh')
+      if (this.#open.get(child.id)?.run === null) {
+        // This parent may go on elsewhere, where nobody has the conflict. Why it may not write it hears when it asks.
+        if (repairs !== null) await this.#admit(child.id, this.side.signal(), () => {}, undefined)
+        this.#launch(this.#child(child.id), 'fresh')
+      }
       // It was being made when the pause came, and does not begin: nobody else would look once more.
       this.#leaveWhenIdle()
       return { ok: true, id: child.id, adjustments: child.contract?.adjustments ?? [] }
@@ -335,12 +342,18 @@ export class Delegation implements Delegator {
     if (this.#making > 0 || this.#leaving > 0) return false
     // Nobody below it may write before it may itself; and where it waits for nobody, nobody has it taken up again.
     if ((this.#admitting > 0 || this.#open.size === 0) && this.side.files.awaits === null) return false
-    return [...this.#open.values()].every(({ run, ended, waits }) => run !== null && (!ended || waits !== null))
+    return [...this.#open.values()].every(({ run, ended, waits }) => run !== null && (!ended || this.#isLong(waits)))
+  }
+
+  /** Whether what is waited for is done by others. Who is being joined here is soon done, unless that one waits itself. */
+  #isLong(waits: OpenChild['waits']): boolean {
+    if (waits !== 'in line') return waits !== null
+    return [...this.#open.values()].some((other) => other.waits === 'its repair')
   }
 
   /** Those that have ended, and wait for others until they are joined. */
   get settled(): string[] {
-    return [...this.#open].flatMap(([id, { ended, waits }]) => (ended && waits !== null ? [id] : []))
+    return [...this.#open].flatMap(([id, { ended, waits }]) => (ended && this.#isLong(waits) ? [id] : []))
   }
 
   /** A new attempt may delegate again. */
@@ -387,9 +400,13 @@ export class Delegation implements Delegator {
     const work = await this.#joining.take(this.#child(id), end.result)
     const merges = this.#child(id).base !== null && endState(end.result.outcome) === 'waiting_for_merge'
     if (merges) await this.#turn(id, end, stopped)
-    const close = () => this.#close(id, end, work)
     // The one that it repairs is being joined just now, and waits for it.
-    return this.#child(id).repairs === null ? this.#inTurn(close) : close()
+    if (this.#child(id).repairs !== null) return this.#close(id, end, work)
+    if (open) open.waits = 'in line'
+    return this.#inTurn(() => {
+      if (open) open.waits = null
+      return this.#close(id, end, work)
+    })
   }
 
   /** What it does not need any more is given back first: whoever it waits for may need it. */

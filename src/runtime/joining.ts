@@ -89,15 +89,21 @@ export class Joining {
       (await this.#judging.judge(child, written, run, { files: tree.files, after_merge: false }, paths.length > 0))
     if (!judged.passed || paths.length === 0) return this.#closed(child, judged, work)
     const merged = await this.side.files.alone(() => this.#merge(child, judged, run, own))
-    if (!('paths' in merged)) return this.#closed(child, merged, work)
+    if (!('paths' in merged)) return this.#closed(child, this.#resolved(child, merged), work)
     const repaired = await this.around.repair(child, merged)
     if (repaired && 'repairer' in repaired && repaired.repairer.merged) {
       // Its work came in with that of the other, and is found to be there.
-      const resolved = resolvedBy(judged, merged, repaired.repairer)
-      const again = await this.side.files.alone(() => this.#merge(child, resolved, run, own))
-      if (!('paths' in again)) return this.#closed(child, again, work)
+      const again = await this.side.files.alone(() => this.#merge(child, judged, run, own))
+      if (!('paths' in again)) return this.#closed(child, this.#resolved(child, again), work)
     }
     return this.#closed(child, conflicting(written, merged, repaired), work)
+  }
+
+  /** Whether it was merged before or after that one was joined: with whom its conflict was resolved is said. */
+  #resolved(child: Child, judged: Judged): Judged {
+    const { children } = this.side.recorder.memory
+    const repairer = children.find(({ repairs, merged }) => repairs?.sub_agent_id === child.id && merged !== null)
+    return repairer && judged.passed ? resolvedBy(judged, repairer) : judged
   }
 
   /** A merge that a dead process had begun is taken back, before anything else happens in the parent's tree. */
@@ -254,7 +260,8 @@ function triedInWords(repaired: Repaired): string {
   return `; ${repaired.repairer.id} could not resolve it: ${repaired.repairer.closed?.close_reason}`
 }
 
-function resolvedBy(judged: Judged, { paths }: Conflict, { id }: Child): Judged {
-  const close_reason = `${judged.close_reason}; its conflict in ${paths.join(', ')} was resolved by ${id}`
+function resolvedBy(judged: Judged, repairer: Child): Judged {
+  const paths = checksOf(repairer).flatMap((check) => (check.kind === 'paths' ? (check.unmarked ?? []) : []))
+  const close_reason = `${judged.close_reason}; its conflict in ${paths.join(', ')} was resolved by ${repairer.id}`
   return { ...judged, close_reason }
 }

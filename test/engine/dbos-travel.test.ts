@@ -91,6 +91,33 @@ function leftIn(cwd: string): { trees: string[]; refs: string } {
 const places = (log: readonly StoredEvent[]) =>
   log.flatMap(({ agent_id, type }) => (type === 'agent.worktree_moved' ? [agent_id] : []))
 
+it('a conflict is resolved where somebody else goes on with the run', async ({ onTestFinished }) => {
+  const agents = {
+    root: [
+      { calls: [spawn('Write', { owns: ['a.txt'] }), spawn('Say something')] },
+      { calls: [{ spawn_await: { job_ids: 'a2' } }] },
+      // When it gets here the first may write, and has not.
+      { delay_ms: 1500, ...write('a.txt', 'by the root\n') },
+      AWAIT,
+      DONE,
+    ],
+    a1: [write('a.txt', 'by the child\n'), DONE],
+    a2: [DONE],
+    a3: [{ calls: [{ read_file: { path: 'a.txt' } }] }, write('a.txt', 'by both\n'), DONE],
+  }
+  const { home, clone, order, face } = await team(agents, onTestFinished, { ...SETTINGS, workspace: { repair: true } })
+  const kill: WorkerKill = { type: 'agent.subagent_started', agent_id: 'a3', when: 'after' }
+  const [away] = await startWorkers(1, { ...order(clone('away')), per_run: 1, kill }, onTestFinished)
+  const run = face.run({ task: 'Go' })
+  await away?.ended
+  await startWorkers(1, { ...order(clone('other')), per_run: 1 }, onTestFinished)
+  expect(await run.result()).toMatchObject({ outcome: 'completed', landing: { state: 'landed' } })
+  expect(read(home, 'a.txt')).toBe('by both\n')
+  const log = await face.events(run.run_id)
+  expect(places(log)).toContain('root')
+  expect(endsOf(log).ends).toEqual({ root: 'completed', a1: 'completed', a2: 'completed', a3: 'completed' })
+})
+
 it('a run goes to where its workers are, with what the person has now, and its result comes back', async ({
   onTestFinished,
 }) => {
