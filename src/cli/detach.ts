@@ -32,7 +32,8 @@ export async function detach(retinue: Retinue, options: DriveOptions, start: Sta
   try {
     await leaveToWorkers(run)
   } catch (error) {
-    await sayBegun(retinue, run_id)
+    // A refusal says itself what is to be done.
+    if (!(error instanceof RetinueError)) await sayBegun(retinue, run_id)
     throw error
   }
   if (options.outputFormat === 'json') {
