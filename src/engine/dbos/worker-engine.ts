@@ -47,7 +47,7 @@ type Parts = {
 type Listening = {
   task: ChildTask<unknown>
   stopped: AbortSignal
-  admit: (asked_before: boolean) => Promise<boolean>
+  admit: () => Promise<boolean>
 }
 
 /** What is heard of a sub-agent. `caught_up`: what it asked for before has been heard. */
@@ -221,7 +221,7 @@ export class WorkerEngine implements Engine {
       const ears = this.#listenTo({
         task,
         stopped: left.signal,
-        admit: (asked_before) => task.admit(left.signal, (wait) => lent(slot, wait, asked_before)),
+        admit: () => task.admit(left.signal, (wait) => lent(slot, wait)),
       })
       try {
         const { bell, caught_up } = await ears
@@ -346,15 +346,15 @@ export class WorkerEngine implements Engine {
     const bell = new Bell()
     let deafened = false
     let asked = false
-    const hear = (signal: Signal, before: boolean) => {
+    const hear = (signal: Signal) => {
       if (asked || deafened || signal.kind !== 'admit' || signal.run_id !== run_id || agentIn(signal.data) !== agent_id)
         return
       asked = true
-      void admit(before)
+      void admit()
         .then((answered) => (answered ? this.tell(run_id, agent_id, 'admitted') : undefined))
         .catch(() => {})
     }
-    const deaf = this.#place.onSignal((signal) => hear(signal, false))
+    const deaf = this.#place.onSignal(hear)
     stopped.addEventListener('abort', bell.ring)
     const close = () => {
       deafened = true
@@ -367,7 +367,7 @@ export class WorkerEngine implements Engine {
         stage === 'fresh'
           ? Promise.resolve()
           : this.#said.get(run_id).then((signals) => {
-              for (const signal of signals) hear(signal, true)
+              for (const signal of signals) hear(signal)
             })
       // Whoever waits for it is told.
       caught_up.catch(() => {})
@@ -393,13 +393,12 @@ export class WorkerEngine implements Engine {
 }
 
 /**
- * One that waits to write lends its place: whoever it waits for may be waiting for one. One that asked before, and has
- * nobody to wait for now, lets those go first that were at work while it waited: whoever takes their parent up gives the
- * places to the eldest.
+ * One that waits to write lends its place: whoever it waits for may be waiting for one. One that has nobody to wait for lets
+ * those go first that are at work and have none: whoever takes their parent up gives the places to the eldest.
  */
-async function lent(slot: Slot | null, wait: (() => Promise<void>) | null, asked_before: boolean): Promise<void> {
+async function lent(slot: Slot | null, wait: (() => Promise<void>) | null): Promise<void> {
   if (wait) await (slot ? slot.rest(wait) : wait())
-  else if (asked_before) await slot?.giveWay()
+  else await slot?.giveWay()
 }
 
 function agentIn(data: unknown): string {
