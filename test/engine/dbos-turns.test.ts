@@ -88,8 +88,8 @@ it('one that has ended has no need of a place to be heard of, and its parent res
   const log = await face.events(run.run_id)
   const behind = log.findIndex(({ type, agent_id }) => type === 'agent.worktree_created' && agent_id === 'a1.2')
   const woken = log.slice(behind).filter(({ type, agent_id }) => type === 'agent.woken' && agent_id === 'a1')
-  // For the pause, and for each that ends.
-  expect(woken.length).toBeLessThanOrEqual(4)
+  // For the pause, for each that ends and for what crosses it. Four times a second would be more than twenty.
+  expect(woken.length).toBeLessThanOrEqual(10)
 })
 
 /** So many of those below the lead waited for their model at once. */
